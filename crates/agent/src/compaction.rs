@@ -19,11 +19,19 @@ pub const SUMMARY_PROMPT: &str = "Sum up the conversation below for yourself, be
 
 /// The turns that the model sees: the last summary, then the turns that it does not cover.
 pub fn in_force(turns: &[Turn]) -> impl Iterator<Item = &Turn> {
-    let is_summary = |turn: &&Turn| matches!(turn.body, TurnBody::Summary { .. });
-    let summary = turns.iter().rfind(is_summary);
-    let start =
-        summary.and_then(covered).and_then(|through| turns.iter().position(|turn| turn.id == through));
-    let rest = turns[start.map_or(0, |at| at + 1)..].iter().filter(move |turn| !is_summary(turn));
+    places_in_force(turns).map(|at| &turns[at])
+}
+
+/// The places of the turns that the model sees, in the order in which it sees them.
+pub(crate) fn places_in_force(turns: &[Turn]) -> impl Iterator<Item = usize> {
+    let is_summary = |turn: &Turn| matches!(turn.body, TurnBody::Summary { .. });
+    let summary = turns.iter().rposition(is_summary);
+    // A summary covers turns before it.
+    let last_covered = summary.and_then(|at| {
+        let through = covered(&turns[at])?;
+        turns[..at].iter().position(|turn| turn.id == through)
+    });
+    let rest = (last_covered.map_or(0, |at| at + 1)..turns.len()).filter(move |at| !is_summary(&turns[*at]));
     summary.into_iter().chain(rest)
 }
 

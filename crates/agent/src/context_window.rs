@@ -1,10 +1,10 @@
 //! Decides whether the turns of a session fit into a model's context.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use crate::{Turn, TurnBody, cut, in_force};
+use crate::{Conversation, Turn, cut};
 
 /// The share of the room for turns at which older ones are summed up.
 const FULL: f64 = 0.8;
@@ -42,11 +42,11 @@ impl ContextWindow {
     /// so they do not fit, whatever its window is.
     pub fn overflow(
         &self,
-        turns: &[Turn],
+        conversation: &Conversation,
         count: &dyn Fn(&str) -> usize,
         is_refused: bool,
     ) -> Option<Overflow> {
-        let bytes: usize = in_force(turns).map(|turn| text(turn).len()).sum();
+        let bytes = conversation.bytes_in_force();
         let window = match self.tokens {
             Some(tokens) => tokens as usize,
             // The window of a model that refused is smaller than this.
@@ -60,25 +60,16 @@ impl ContextWindow {
         if bytes / BYTES_PER_TOKEN < full && !is_refused {
             return None;
         }
-        let tokens = |turn: &Turn| count(&text(turn)) + OVERHEAD_TOKENS;
-        let all: usize = in_force(turns).map(tokens).sum();
+        let tokens: HashMap<Uuid, usize> = conversation
+            .tokens_in_force(count)
+            .map(|(turn, tokens)| (turn.id, tokens + OVERHEAD_TOKENS))
+            .collect();
+        let all: usize = tokens.values().sum();
         if all < full && !is_refused {
             return None;
         }
-        cut(turns, &tokens, keep.min(all / 2)).map(|through| Overflow { through, keep })
-    }
-}
-
-/// The text of a turn that a model reads.
-fn text(turn: &Turn) -> Cow<'_, str> {
-    match &turn.body {
-        TurnBody::User { content }
-        | TurnBody::AssistantText { content }
-        | TurnBody::Summary { content, .. } => Cow::Borrowed(content),
-        TurnBody::ToolResult { output, .. } => Cow::Borrowed(output),
-        TurnBody::ToolCall { call, .. } => {
-            Cow::Owned(format!("{} {}", call.name, serde_json::Value::Object(call.input.clone())))
-        }
+        let tokens = |turn: &Turn| tokens.get(&turn.id).copied().unwrap_or_default();
+        cut(conversation.turns(), &tokens, keep.min(all / 2)).map(|through| Overflow { through, keep })
     }
 }
 

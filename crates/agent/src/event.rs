@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{End, Entry, Mode, Note, Refusal, TurnBody};
+use crate::{End, Entry, Mode, Note, Notice, Refusal, TurnBody};
 
 /// One event. Its `type` is also its name in the stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +104,11 @@ pub enum Event {
     Done {
         stop_reason: End,
     },
+    /// The run does not do something that the persona's author may expect.
+    Notice {
+        #[serde(flatten)]
+        notice: Notice,
+    },
     Error {
         code: ErrorCode,
         message: String,
@@ -196,6 +201,7 @@ impl Event {
             Self::PlanReady { .. } => "plan_ready",
             Self::Summary { .. } => "summary",
             Self::Done { .. } => "done",
+            Self::Notice { .. } => "notice",
             Self::Error { .. } => "error",
         }
     }
@@ -242,6 +248,7 @@ fn of_note(note: &Note) -> Event {
         Note::ApprovalAnswered { tool_use_id, approved } => Event::ApprovalAnswered { tool_use_id, approved },
         Note::PlanReady { plan } => Event::PlanReady { plan },
         Note::ToolEvent { tool_use_id, event } => Event::ToolEvent { tool_use_id, event },
+        Note::Notice { notice } => Event::Notice { notice },
         Note::Error { code, message } => Event::Error { code, message },
         Note::Done { stop_reason } => Event::Done { stop_reason },
     }

@@ -19,6 +19,11 @@ pub use mode::{Mode, ModeError};
 mod session;
 pub use session::{Approval, ApprovalAnswer, Plan, PlanRefusal, PlanStatus, Session, SessionStatus};
 
+mod lease;
+pub use lease::{LeaseObserver, LeaseVerdict, Sighting};
+mod notice;
+pub use notice::{Notice, UnfilledPlaceholder};
+
 mod log;
 pub use log::{End, Entry, LogEntry, Note};
 
@@ -33,13 +38,15 @@ mod run;
 pub use run::{NewTurn, PendingCall, Run, Step};
 
 mod messages;
-pub use messages::messages;
+
+mod conversation;
+pub use conversation::Conversation;
 
 mod selection;
 pub use selection::{Chosen, Permission, Selected, admits_prefix, select, select_below};
 
 mod trust;
-pub use trust::{Granted, auto_counts, auto_tools, content_hash, needs_confirmation, preset_hash};
+pub use trust::{Granted, auto_counts, content_hash, needs_confirmation, preset_hash};
 
 mod policy;
 pub use policy::{ApprovalPolicy, ApprovalPolicyError, RunOptions};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{ErrorCode, Mode, SelectionReason, Turn};
+use crate::{ErrorCode, Mode, Notice, SelectionReason, Turn};
 
 /// An entry and its place. Places count up from 1 and may have gaps.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +68,10 @@ pub enum Note {
     ToolEvent {
         tool_use_id: String,
         event: Value,
+    },
+    Notice {
+        #[serde(flatten)]
+        notice: Notice,
     },
     Error {
         code: ErrorCode,

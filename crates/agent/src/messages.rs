@@ -1,6 +1,6 @@
 //! Converts flat turns into alternating messages: user, assistant, user, assistant.
 
-use llm::{Block, CallBlock, Message, ToolResult};
+use llm::{Block, CallBlock, Message, SharedMessage, ToolResult};
 
 use crate::{Turn, TurnBody, in_force};
 
@@ -10,27 +10,19 @@ const INTERRUPTED: &str = "This tool was interrupted and has no result.";
 /// The user's message before a greeting: protocols demand that a user speaks first.
 const OPENED: &str = "(The user opened the session and has not said anything yet.)";
 
-/// The messages that the turns make up, from the last summary on. The first one is a user's. Every call has its result in the
-/// next message, in the order of the calls: tools that ran in parallel finished in any order, and
-/// some protocols match results by position alone.
-pub fn messages(turns: &[Turn]) -> Vec<Message> {
-    let mut messages = Messages::default();
-    for turn in in_force(turns) {
-        messages.add(turn);
-    }
-    messages.answer();
-    messages.made
-}
-
-#[derive(Default)]
-struct Messages {
-    made: Vec<Message>,
+/// The messages that turns make up. The first one is a user's. Every call has its result in the next
+/// message, in the order of the calls: tools that ran in parallel finished in any order, and some protocols
+/// match results by position alone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Messages {
+    made: Vec<SharedMessage>,
     /// Calls of the last assistant's message, in order, until their results are added.
     calls: Vec<Called>,
     /// True if one of them has a result: the next block belongs to another reply.
     is_answered: bool,
 }
 
+#[derive(Debug, Clone)]
 struct Called {
     id: String,
     tool_name: String,
@@ -39,7 +31,22 @@ struct Called {
 }
 
 impl Messages {
-    fn add(&mut self, turn: &Turn) {
+    /// The messages of the turns from the last summary on.
+    pub(crate) fn of(turns: &[Turn]) -> Self {
+        let mut messages = Self::default();
+        in_force(turns).for_each(|turn| messages.add(turn));
+        messages
+    }
+
+    /// All messages. Calls without a result get one that says so.
+    pub(crate) fn all(&self) -> Vec<SharedMessage> {
+        let mut all = self.clone();
+        all.answer();
+        all.made
+    }
+
+    /// Adds the next turn. A summary has to be the first one: it replaces those before it.
+    pub(crate) fn add(&mut self, turn: &Turn) {
         match &turn.body {
             TurnBody::User { content } => self.say(content.clone()),
             TurnBody::Summary { content, .. } => {
@@ -70,14 +77,16 @@ impl Messages {
         if self.is_answered {
             self.answer();
         }
-        if let Some(Message::Assistant(blocks)) = self.made.last_mut() {
+        if let Some(last) = self.made.last_mut().filter(|last| matches!(***last, Message::Assistant(_)))
+            && let Message::Assistant(blocks) = last.make_mut()
+        {
             blocks.push(block);
             return;
         }
         if self.made.is_empty() {
             self.say(OPENED.to_owned());
         }
-        self.made.push(Message::Assistant(vec![block]));
+        self.made.push(Message::Assistant(vec![block]).into());
     }
 
     /// Drops a result without a call: the call was summed up.
@@ -99,10 +108,11 @@ impl Messages {
 
     /// The user's message under construction.
     fn user(&mut self) -> (&mut Vec<ToolResult>, &mut Vec<String>) {
-        if !matches!(self.made.last(), Some(Message::User { .. })) {
-            self.made.push(Message::User { results: Vec::new(), texts: Vec::new() });
+        let is_user = |message: &SharedMessage| matches!(**message, Message::User { .. });
+        if !self.made.last().is_some_and(is_user) {
+            self.made.push(Message::User { results: Vec::new(), texts: Vec::new() }.into());
         }
-        match self.made.last_mut() {
+        match self.made.last_mut().map(SharedMessage::make_mut) {
             Some(Message::User { results, texts }) => (results, texts),
             _ => unreachable!("a user's message was pushed if there was none"),
         }

@@ -18,8 +18,11 @@ pub enum ApprovalPolicy {
     Refuse,
     /// The call runs if its tool only reads; otherwise it is refused.
     Read,
-    /// The call runs.
+    /// The call runs. With a [`Concern`](crate::Concern), the run waits if it has a viewer; otherwise the
+    /// call is refused.
     All,
+    /// The call runs. With a concern it is refused, because the viewer cannot be asked.
+    AllUnattended,
 }
 
 /// The caller's options for a run. They hold until the run ends, waits included.
@@ -31,11 +34,12 @@ pub struct RunOptions {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown approval policy {0:?} (expected ask, ask_viewer, refuse, read or all)")]
+#[error("unknown approval policy {0:?} (expected ask, ask_viewer, refuse, read, all or all_unattended)")]
 pub struct ApprovalPolicyError(String);
 
 impl ApprovalPolicy {
-    pub const ALL: &[Self] = &[Self::Ask, Self::AskViewer, Self::Refuse, Self::Read, Self::All];
+    pub const ALL: &[Self] =
+        &[Self::Ask, Self::AskViewer, Self::Refuse, Self::Read, Self::All, Self::AllUnattended];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,6 +48,7 @@ impl ApprovalPolicy {
             Self::Refuse => "refuse",
             Self::Read => "read",
             Self::All => "all",
+            Self::AllUnattended => "all_unattended",
         }
     }
 
@@ -60,6 +65,7 @@ impl ApprovalPolicy {
     pub fn unattended(self) -> Self {
         match self {
             Self::Ask | Self::AskViewer => Self::Refuse,
+            Self::All => Self::AllUnattended,
             other => other,
         }
     }
@@ -93,16 +99,16 @@ mod tests {
         let error = "maybe".parse::<ApprovalPolicy>().expect_err("no policy").to_string();
         assert_eq!(
             error,
-            "unknown approval policy \"maybe\" (expected ask, ask_viewer, refuse, read or all)"
+            "unknown approval policy \"maybe\" (expected ask, ask_viewer, refuse, read, all or all_unattended)"
         );
     }
 
     #[test]
     fn policies_of_resumed_and_unattended_runs() {
         let resumed: Vec<_> = ApprovalPolicy::ALL.iter().map(|policy| policy.resumed().as_str()).collect();
-        assert_eq!(resumed, ["ask", "ask", "refuse", "read", "all"]);
+        assert_eq!(resumed, ["ask", "ask", "refuse", "read", "all", "all_unattended"]);
         let unattended: Vec<_> =
             ApprovalPolicy::ALL.iter().map(|policy| policy.unattended().as_str()).collect();
-        assert_eq!(unattended, ["refuse", "refuse", "refuse", "read", "all"]);
+        assert_eq!(unattended, ["refuse", "refuse", "refuse", "read", "all_unattended", "all_unattended"]);
     }
 }

@@ -1,5 +1,8 @@
 //! The reminder of plan mode: the last system text of every request.
 
+use persona::is_blank;
+use persona::lint::is_visible;
+
 /// Owned by the runtime: no persona can drop it.
 pub const GUARDRAIL: &str = "Plan mode is on: only read-only tools are available, and nothing may be changed, \
      created, deleted or run, whatever other instructions say.";
@@ -18,12 +21,8 @@ const NAME: &str = "system-reminder";
 /// missing or blank.
 pub fn plan_reminder(instruction: Option<&str>) -> String {
     let own = instruction.map(enclosed);
-    let own = own.as_deref().map(str::trim).filter(|own| own.chars().any(is_visible));
+    let own = own.as_deref().map(str::trim).filter(|own| !is_blank(own));
     format!("{OPEN}\n{GUARDRAIL}\n\n{}\n{CLOSE}", own.unwrap_or(STOCK))
-}
-
-fn is_visible(c: char) -> bool {
-    !c.is_whitespace() && !persona::lint::is_hidden(c)
 }
 
 /// Removes the envelope's marks from an instruction, which could otherwise leave it: in any case, with

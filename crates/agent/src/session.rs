@@ -30,6 +30,9 @@ pub struct Session {
     /// The directory that file tools are confined to. Without one, the session has no file tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// The persona that the session edits. Its tools are then those of the editor, and no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Name>,
     /// The session that delegated to this one, and the call by which it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Uuid>,

@@ -1,6 +1,6 @@
 //! Trust in approvals: `auto` counts only where the user granted it.
 
-use persona::{Approval, Scope, ToolPreset};
+use persona::{Scope, ToolPreset};
 use sha2::{Digest as _, Sha256};
 
 /// The user's grants, as far as they concern one persona.
@@ -26,13 +26,7 @@ pub fn auto_counts(scopes: impl IntoIterator<Item = Scope>, granted: Granted) ->
 
 /// True if the user has to confirm a preset from this scope before its `auto` counts.
 pub fn needs_confirmation(preset: &ToolPreset, scope: Scope) -> bool {
-    scope == Scope::Shared && auto_tools(preset).next().is_some()
-}
-
-/// The names and patterns of the tools that a preset approves.
-pub fn auto_tools(preset: &ToolPreset) -> impl Iterator<Item = &str> {
-    let tools = preset.categories.values().flatten();
-    tools.filter(|tool| tool.approval == Some(Approval::Auto)).map(|tool| tool.name.as_str())
+    scope == Scope::Shared && preset.auto_tools().next().is_some()
 }
 
 /// The hash by which the user confirms a preset. Any change of the preset changes it.

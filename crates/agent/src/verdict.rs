@@ -100,11 +100,11 @@ impl<'a> Circumstances<'a> {
         }
         let reads = selected.tool.annotations.is_known_to_read();
         match self.policy {
-            ApprovalPolicy::All if is_free => Verdict::Run(selected),
+            ApprovalPolicy::All | ApprovalPolicy::AllUnattended if is_free => Verdict::Run(selected),
             ApprovalPolicy::Read if is_free && reads => Verdict::Run(selected),
             ApprovalPolicy::Ask => Verdict::Ask,
             ApprovalPolicy::AskViewer | ApprovalPolicy::All if self.is_watched => Verdict::Ask,
-            _ => Verdict::Refuse(nobody_to_ask(&call.name)),
+            _ => Verdict::Refuse(nobody_to_ask(&call.name, concerns)),
         }
     }
 
@@ -154,10 +154,16 @@ pub fn check_begin(judged: &Tool, now: Annotations, mode: Mode) -> Result<(), Re
     Ok(())
 }
 
-fn nobody_to_ask(name: &str) -> Refused {
+fn nobody_to_ask(name: &str, concerns: &[Concern]) -> Refused {
+    let why = match concerns.first() {
+        Some(Concern::Protected(path) | Concern::Secret(path)) => {
+            format!("the user is always asked about {path}")
+        }
+        None => "it needs approval".to_owned(),
+    };
     let message = format!(
-        "{name} was not run: it needs approval, and there is no user to ask. Continue without it, or \
-         explain what you would have used it for."
+        "{name} was not run: {why}, and there is no user to ask. Continue without it, or explain what you \
+         would have used it for."
     );
     Refused::new(Refusal::NobodyToAsk, message)
 }

@@ -9,15 +9,17 @@ use scopes::Write;
 use store::Action;
 
 use crate::change::check_revision;
-use crate::diff::{in_order, same};
-use crate::documents::toml_of;
+use crate::diff::same;
 use crate::inputs::PromoteEntity;
 use crate::outputs::{EntityRef, Promoted};
 use crate::templates::untagged_copy;
 use crate::{Author, Error, Library, Result, ScopeError};
 
 mod clearing;
+mod export;
 mod import;
+pub use import::Follow;
+mod order;
 
 /// Entities to carry; pieces come before the entities that use them.
 pub(crate) type Cargo = Vec<Stored<AnyEntity>>;
@@ -99,11 +101,11 @@ impl Library {
         Ok(())
     }
 
-    /// Moves or copies an entity to another scope, with the entities it refers to and that scope does not
-    /// see. A builtin is always copied.
+    /// Copies an entity to another scope, with the entities it refers to and that scope does not see. `moves`
+    /// removes the originals, unless they are builtins.
     #[boxed]
     pub async fn promote(&self, author: &Author, input: PromoteEntity) -> Result<Promoted> {
-        let PromoteEntity { kind, name, to, copy, replace, message, if_revision, scope } = input;
+        let PromoteEntity { kind, name, to, moves, replace, message, if_revision, scope } = input;
         let from = match scope {
             Some(from) => from,
             None => self.resolved(kind, &name).await?,
@@ -124,7 +126,8 @@ impl Library {
             left.retain(|reference| !cargo.iter().any(|it| is(&it.entity, reference.kind, &reference.name)));
             self.check_same_meaning(&left, (stored.meta.scope, to)).await?;
         }
-        let moves = !copy && from != Scope::Builtin;
+        self.check_valid(author, from, &cargo).await?;
+        let moves = moves && from != Scope::Builtin;
         if moves {
             // Scopes do not change in one step, so check first that everything can go.
             let leaving = cargo.iter().filter(|stored| stored.meta.scope == from);
@@ -174,36 +177,6 @@ impl Library {
         }
         write.commit().await?;
         Ok((carried, copied))
-    }
-
-    /// Entities with everything they refer to, as one personas.toml, and the references that exist in no
-    /// scope.
-    #[boxed]
-    pub async fn export(
-        &self,
-        names: &[(Kind, Name)],
-        scope: Option<Scope>,
-    ) -> Result<(String, Vec<EntityRef>)> {
-        let mut all: Cargo = Vec::new();
-        for (kind, name) in names {
-            let found = match scope {
-                Some(scope) => scope,
-                None => self.resolved(*kind, name).await?,
-            };
-            all.extend(self.closure(*kind, name, found, |_| true).await?);
-        }
-        one_of_each(&all)?;
-        let bundle: BTreeMap<(Kind, Name), AnyEntity> = all
-            .iter()
-            .map(|Stored { entity, .. }| ((entity.kind(), entity.name().clone()), unscoped(in_order(entity))))
-            .collect();
-        let named = bundle.values().flat_map(AnyEntity::references);
-        let missing: BTreeSet<(Kind, Name)> = named
-            .map(|reference| (reference.kind, reference.name))
-            .filter(|named| !bundle.contains_key(named))
-            .collect();
-        let missing = missing.into_iter().map(|(kind, name)| EntityRef { kind, name }).collect();
-        Ok((toml_of(&bundle.into_values().collect::<Vec<_>>())?, missing))
     }
 }
 
@@ -258,14 +231,4 @@ fn has_placeholders(entity: &AnyEntity) -> bool {
 
 fn is(entity: &AnyEntity, kind: Kind, name: &Name) -> bool {
     entity.kind() == kind && entity.name() == name
-}
-
-/// Drops the scope of a base: in a bundle, its name is enough.
-fn unscoped(mut entity: AnyEntity) -> AnyEntity {
-    if let AnyEntity::Persona(persona) = &mut entity
-        && let Some(base) = &mut persona.extends
-    {
-        base.scope = None;
-    }
-    entity
 }

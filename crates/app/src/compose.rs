@@ -3,7 +3,7 @@
 use async_recursion::async_recursion as boxed;
 use persona::{
     AnyEntity, Chain, Entity, Guardrail, Kind, Name, Part, Persona, Skill, Trait, guardrail_fields,
-    part_fields, persona_fields, skill_fields, trait_fields,
+    part_fields, persona_fields, says_nothing, skill_fields, trait_fields,
 };
 use scopes::Write;
 use store::{Action, Keep};
@@ -59,7 +59,7 @@ impl Library {
         let any = AnyEntity::from(persona.clone());
         checked(&any)?;
         self.check_presets(&mut write, &[], &any).await?;
-        self.check_base(&mut write, &persona).await?;
+        self.check_new_persona(&mut write, &persona).await?;
         let stored = write.insert(&any, Action::Create).await?;
         write.commit().await?;
         let Pieces { created, copied } = pieces;
@@ -80,13 +80,24 @@ impl Library {
                 self.ensure(write, Kind::TestInput, test_input, copied).await?;
             }
             self.check_presets(write, &before, &persona.clone().into()).await?;
-            self.check_base(write, persona).await
+            self.check_base(write, persona).await?;
+            Ok(())
         };
         self.change(author, &name, terms, Action::Update, edit).await
     }
 
-    /// Fails if a base does not exist or leads back to the persona.
-    pub(crate) async fn check_base(&self, write: &mut Write, persona: &Persona) -> Result<()> {
+    /// Fails if a persona's prompt would be empty, or its base is wrong.
+    pub(crate) async fn check_new_persona(&self, write: &mut Write, persona: &Persona) -> Result<()> {
+        let bases = self.check_base(write, persona).await?;
+        match says_nothing(std::iter::once(persona).chain(&bases)) {
+            true => Err(Error::SaysNothing { name: persona.name.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// The bases of a persona, nearest first. Fails if one does not exist or leads back to the persona.
+    pub(crate) async fn check_base(&self, write: &mut Write, persona: &Persona) -> Result<Vec<Persona>> {
+        let mut bases = Vec::new();
         let scope = write.scope();
         let mut chain = Chain::start(scope, persona.name.clone());
         let mut next = persona.extends.clone();
@@ -116,9 +127,10 @@ impl Library {
             if let Err(error) = chain.push(scope, base.name) {
                 return Err(self.broken_base(error.into()).await);
             }
-            next = persona.extends;
+            next = persona.extends.clone();
+            bases.push(persona);
         }
-        Ok(())
+        Ok(bases)
     }
 }
 

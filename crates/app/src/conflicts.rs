@@ -10,6 +10,7 @@ use crate::diff::fields;
 use crate::entities::parse;
 use crate::inputs::Delete;
 use crate::outputs::{Conflict, FieldConflict, Resolved, ScopedEntityRef};
+use crate::pieces::Used;
 use crate::rename::User;
 use crate::scope::is_linked;
 use crate::{Author, Done, Error, Library, Result, ScopeError};
@@ -139,7 +140,8 @@ impl Library {
                 message: Some(message.clone()),
                 scope: Some(scope),
             };
-            if let Err(rest) = self.delete(author, kind, delete).await {
+            // `check_needed` has looked at the users: they use the kept definition from now on.
+            if let Err(rest) = self.delete_used(author, kind, delete, Used::MayFallBack).await {
                 return Err(unfinished(rest, written.is_some().then_some(kept), &deleted));
             }
             deleted.push(scope);

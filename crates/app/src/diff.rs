@@ -83,7 +83,11 @@ impl Library {
             name: name.clone(),
             scope,
             from: side(name, &before)?,
-            to: side(name, &after)?,
+            to: match until_now && before.about.reference() == after.about.reference() {
+                // Only pieces can differ.
+                true => DiffSide { label: format!("{name} now"), ..side(name, &after)? },
+                false => side(name, &after)?,
+            },
             fields: differing(&left(&before), &left(&after)),
             pieces: self.piece_diffs(scope, &before, &after, until_now).await?,
             compiled: None,

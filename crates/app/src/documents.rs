@@ -121,7 +121,8 @@ impl Library {
         message: Option<String>,
     ) -> Result<Written> {
         let (entities, warnings) = text.entities()?;
-        if let Some(first) = warnings.into_iter().next() {
+        let is_dropped = |problem: &Problem| problem.cause != Code::SaysNothing;
+        if let Some(first) = warnings.into_iter().find(is_dropped) {
             return Err(dropped(first));
         }
         match <[AnyEntity; 1]>::try_from(entities) {

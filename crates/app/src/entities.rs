@@ -100,7 +100,11 @@ impl Library {
         let before = held.as_ref().map(|held| held.stored.entity.references()).unwrap_or_default();
         self.check_presets(write, &before, entity).await?;
         if let AnyEntity::Persona(persona) = entity {
-            self.check_base(write, persona).await?;
+            if held.is_none() && made == Action::Create {
+                self.check_new_persona(write, persona).await?;
+            } else {
+                self.check_base(write, persona).await?;
+            }
         }
         let name = entity.name().clone();
         Ok(match held {

@@ -13,6 +13,8 @@ mod scopes;
 pub use scopes::ScopeError;
 mod sessions;
 pub use sessions::{ModelError, SessionError};
+mod testing;
+pub use testing::TestError;
 mod users;
 pub use users::Users;
 mod values;
@@ -26,6 +28,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     #[error("no {} is named {name:?}", kind.spoken())]
     NotFound { kind: Kind, name: Name, near: Vec<String> },
+    /// No kind has the name.
+    #[error("nothing is named {name:?}")]
+    NothingNamed { name: Name, near: Vec<String> },
     #[error("{} {name:?} is in {found}, not in {wanted}", kind.spoken())]
     Elsewhere { kind: Kind, name: Name, wanted: Scope, found: Scope },
     #[error("{} {name:?} already exists", kind.spoken())]
@@ -46,6 +51,8 @@ pub enum Error {
     Unfinished { done: Done, rest: Box<Self> },
     #[error("{} {name:?}: {source}", kind.spoken())]
     Invalid { kind: Kind, name: Name, source: Invalid },
+    #[error("persona {name:?} says nothing: its prompt would be empty")]
+    SaysNothing { name: Name },
     /// The persona that a caller wants to extend does not exist.
     #[error(transparent)]
     BaseNotFound(ChainError),
@@ -67,6 +74,8 @@ pub enum Error {
     Session(#[from] SessionError),
     #[error(transparent)]
     Model(#[from] ModelError),
+    #[error(transparent)]
+    Test(#[from] TestError),
     /// An entry with errors is only deleted by force, because no history has its text.
     #[error("{0}")]
     BrokenEntry(Box<files::Problem>),
@@ -88,16 +97,14 @@ pub enum Done {
 impl std::fmt::Display for Done {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Copied { kind, name, from, to } => write!(
-                f,
-                "{} {name:?} was copied to {to} and is still in {from}; promote it again to move it",
-                kind.spoken()
-            ),
+            Self::Copied { kind, name, from, to } => {
+                write!(f, "{} {name:?} was copied to {to} and is still in {from}", kind.spoken())
+            }
             Self::Resolved { merged, deleted } => {
                 let merged = merged.map(|scope| format!("{scope} has the merged definition"));
                 let deleted = deleted.iter().map(|scope| format!("{scope}'s was deleted"));
                 let done: Vec<String> = merged.into_iter().chain(deleted).collect();
-                write!(f, "{}; repeat it for the rest, or roll back", done.join(", "))
+                f.write_str(&done.join(", "))
             }
         }
     }
@@ -130,6 +137,7 @@ impl Error {
             Self::Document(error) => error,
             Self::Session(error) => error,
             Self::Model(error) => error,
+            Self::Test(error) => error,
             Self::Scopes(error) => error,
             Self::Sessions(error) => error,
             Self::BrokenEntry(problem) => &**problem,
@@ -145,7 +153,7 @@ impl AsReport for Error {
     fn code(&self) -> Code {
         match self {
             Self::BaseNotFound(_) => Code::BaseNotFound,
-            Self::NotFound { .. } => Code::NotFound,
+            Self::NotFound { .. } | Self::NothingNamed { .. } => Code::NotFound,
             Self::Elsewhere { .. } => Code::InOtherScope,
             Self::Exists { .. } => Code::AlreadyExists,
             Self::Occupied { .. } => Code::Occupied,
@@ -153,6 +161,7 @@ impl AsReport for Error {
             Self::InUse { .. } | Self::Needed { .. } => Code::InUse,
             Self::BuiltinFixed { .. } => Code::BuiltinFixed,
             Self::Invalid { .. } => Code::InvalidField,
+            Self::SaysNothing { .. } => Code::SaysNothing,
             Self::Interrupted { .. } => Code::Interrupted,
             other => other.inner().map_or(Code::Failed, AsReport::code),
         }
@@ -163,6 +172,7 @@ impl AsReport for Error {
             Self::NotFound { kind, name, .. }
             | Self::Exists { kind, name }
             | Self::BuiltinFixed { kind, name } => Subject::entity(*kind, name.as_str()),
+            Self::NothingNamed { name, .. } => Subject { name: Some(name.to_string()), ..Subject::default() },
             Self::Elsewhere { kind, name, wanted: scope, .. } | Self::Occupied { kind, name, scope } => {
                 Subject::entity(*kind, name.as_str()).in_scope(*scope)
             }
@@ -176,6 +186,7 @@ impl AsReport for Error {
             Self::Stale { kind, name, actual, .. } => {
                 Subject::entity(*kind, name.as_str()).at_revision(actual)
             }
+            Self::SaysNothing { name } => Subject::entity(Kind::Persona, name.as_str()),
             Self::Invalid { kind, name, source } => {
                 Subject::entity(*kind, name.as_str()).at_field(&source.field)
             }
@@ -185,16 +196,21 @@ impl AsReport for Error {
 
     fn candidates(&self) -> Vec<String> {
         match self {
-            Self::NotFound { near, .. } | Self::Override { near, .. } => near.clone(),
+            Self::NotFound { near, .. } | Self::NothingNamed { near, .. } | Self::Override { near, .. } => {
+                near.clone()
+            }
             other => other.inner().map(AsReport::candidates).unwrap_or_default(),
         }
     }
 
     fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::NotFound { near, .. } | Self::Override { near, .. } if !near.is_empty() => {
+            Self::NotFound { near, .. } | Self::NothingNamed { near, .. } | Self::Override { near, .. }
+                if !near.is_empty() =>
+            {
                 vec![Remedy::DidYouMean]
             }
+            Self::NothingNamed { .. } => vec![Remedy::ListKind { kind: Kind::Persona, part_type: None }],
             Self::NotFound { kind, .. } => vec![Remedy::ListKind { kind: *kind, part_type: None }],
             Self::Elsewhere { wanted: Scope::Builtin, .. } => vec![Remedy::LeaveOutScope],
             Self::Elsewhere { wanted, .. } => {
@@ -208,7 +224,26 @@ impl AsReport for Error {
             Self::Needed { scope, .. } => vec![Remedy::KeepScope { scope: *scope }, Remedy::UnlinkFirst],
             Self::BuiltinFixed { .. } => vec![Remedy::CreateInPlace],
             Self::BrokenEntry(_) => vec![Remedy::DeleteByForce],
+            Self::SaysNothing { .. } => {
+                let fields = ["system_prompt", "summary", "parts"].map(str::to_owned);
+                vec![Remedy::AddOneOf { fields: fields.to_vec() }]
+            }
+            Self::Unfinished { done, rest } => {
+                let after = match done {
+                    Done::Copied { .. } => vec![Remedy::Repeat],
+                    Done::Resolved { .. } => vec![Remedy::Repeat, Remedy::RollBack],
+                };
+                rest.remedies().into_iter().chain(after).collect()
+            }
             other => other.inner().map(AsReport::remedies).unwrap_or_default(),
+        }
+    }
+
+    fn may_have_happened(&self) -> Option<bool> {
+        match self {
+            // The steps before the failed one stay.
+            Self::Unfinished { .. } => Some(true),
+            other => other.inner().and_then(AsReport::may_have_happened),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use async_recursion::async_recursion as boxed;
 use persona::{Bundle, Kind, Meta, Name, Persona, Scope, limits};
-use store::{Action, FullRevision, RevisionRef};
+use store::{Action, FullRevision, RevisionRef, TagOutcome, Tagging};
 
 use crate::outputs::{History, RevisionItem, Tagged, ask_for};
 use crate::{Author, Error, HistoryError, Library, Result, TagProblem, ValueError};
@@ -16,12 +16,14 @@ const TAG_BYTES: usize = 64;
 #[derive(Debug, Clone)]
 pub struct NewTag<'a> {
     pub tag: &'a str,
+    /// Takes the tag off another revision.
+    pub moves: bool,
     pub message: Option<String>,
 }
 
 impl<'a> From<&'a str> for NewTag<'a> {
     fn from(tag: &'a str) -> Self {
-        Self { tag, message: None }
+        Self { tag, moves: false, message: None }
     }
 }
 
@@ -153,7 +155,8 @@ impl Library {
     }
 
     /// Tags a revision. Without a revision, tags the current state: if pieces changed since the last
-    /// revision of a persona, a new one is recorded first.
+    /// revision of a persona, a new one is recorded first. Fails if another revision has the tag, unless
+    /// `moves` is set.
     pub async fn tag(
         &self,
         author: &Author,
@@ -174,19 +177,42 @@ impl Library {
         name: &'a Name,
         scope: Option<Scope>,
         wanted: Option<&'a RevisionRef>,
-        NewTag { tag, message }: NewTag<'a>,
+        NewTag { tag, moves, message }: NewTag<'a>,
     ) -> Result<Tagged> {
         check_tag(tag)?;
         let by = author.because(message)?;
-        let (scope, revision) = match wanted {
+        let scope = self.recorded_scope(kind, name, scope).await?;
+        let before = self.scopes.revision(scope, kind, name, &RevisionRef::Tag(tag.to_owned())).await?;
+        let before = before.map(|revision| revision.about.reference().to_string());
+        let taken = |before: Option<String>| HistoryError::TagTaken {
+            kind,
+            name: name.clone(),
+            scope,
+            tag: tag.to_owned(),
+            revision: before.unwrap_or_default(),
+        };
+        let revision = match wanted {
             Some(wanted) => {
-                let found = self.revision(kind, name, scope, wanted).await?;
-                refuse_deletion(kind, name, &found.1)?;
+                let (_, found) = self.revision(kind, name, Some(scope), wanted).await?;
+                refuse_deletion(kind, name, &found)?;
                 found
             }
-            None => self.current_revision(author, kind, name, scope).await?,
+            None => {
+                let (revision, is_current) = self.newest_revision(kind, name, scope).await?;
+                match is_current {
+                    true => revision,
+                    // A refused tag records no revision.
+                    false if before.is_some() && !moves => return Err(taken(before).into()),
+                    false => self.touch(author, scope, name).await?,
+                }
+            }
         };
-        self.scopes.tag(scope, kind, name, &revision.about, tag, by).await?;
+        let outcome = self.scopes.tag(scope, kind, name, &revision.about, Tagging { tag, moves }, by).await?;
+        let (changed, moved_from) = match outcome {
+            TagOutcome::Taken => return Err(taken(before).into()),
+            TagOutcome::Unchanged => (false, None),
+            TagOutcome::Tagged => (true, before),
+        };
         Ok(Tagged {
             kind,
             name: name.clone(),
@@ -194,6 +220,8 @@ impl Library {
             revision: revision.about.revision,
             ask_for: ask_for(&revision.about),
             tag: tag.to_owned(),
+            changed,
+            moved_from,
         })
     }
 
@@ -204,25 +232,15 @@ impl Library {
         Ok(self.scopes.untag(scope, kind, name, tag).await?)
     }
 
-    /// The newest revision. Records a new one if pieces changed since.
-    async fn current_revision(
-        &self,
-        author: &Author,
-        kind: Kind,
-        name: &Name,
-        scope: Option<Scope>,
-    ) -> Result<(Scope, FullRevision)> {
-        let scope = self.recorded_scope(kind, name, scope).await?;
+    /// The newest revision, and true if pieces did not change since.
+    async fn newest_revision(&self, kind: Kind, name: &Name, scope: Scope) -> Result<(FullRevision, bool)> {
         let Some(stored) = self.scopes.get_any(kind, name, Some(scope)).await? else {
             return Err(self.missing_in(kind, name, Some(scope)).await);
         };
         let newest = RevisionRef::Number(stored.meta.revision);
         let (_, revision) = self.revision(kind, name, Some(scope), &newest).await?;
-        if kind != Kind::Persona || self.still_true(&stored.meta, name, &revision).await? {
-            return Ok((scope, revision));
-        }
-        let written = self.touch(author, scope, name).await?;
-        self.revision(kind, name, Some(scope), &RevisionRef::Number(written)).await
+        let is_current = kind != Kind::Persona || self.still_true(&stored.meta, name, &revision).await?;
+        Ok((revision, is_current))
     }
 
     /// True if a persona's newest revision still matches its pieces, in every stage.
@@ -243,7 +261,7 @@ impl Library {
     }
 
     /// Records a persona with its current pieces as a new revision.
-    async fn touch(&self, author: &Author, scope: Scope, name: &Name) -> Result<i64> {
+    async fn touch(&self, author: &Author, scope: Scope, name: &Name) -> Result<FullRevision> {
         let message = Some("the pieces that it refers to have changed".to_owned());
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
         let Some(held) = write.find::<Persona>(name).await? else {
@@ -251,7 +269,8 @@ impl Library {
         };
         let touched = write.replace(&held, &held.stored.entity, Action::Link).await?;
         write.commit().await?;
-        Ok(touched.meta.revision)
+        let written = RevisionRef::Number(touched.meta.revision);
+        Ok(self.revision(Kind::Persona, name, Some(scope), &written).await?.1)
     }
 
     /// Deletes all but the newest `keep` revisions of each entity. Tagged revisions stay, with the

@@ -15,9 +15,9 @@ mod choice;
 pub use choice::Choice;
 mod entities;
 pub use entities::{
-    CompareRevisions, CreateFromTemplate, DuplicateEntity, EntityHistory, ExportEntities, ImportEntities,
-    LintLibrary, ListConflicts, PromoteEntity, RenameEntity, ResolveConflict, TagRevision, UntagRevision,
-    WatchLibrary,
+    CompareRevisions, CreateFromTemplate, DraftPiece, DuplicateEntity, EntityHistory, EntityUsage,
+    ExplainDraft, ExportEntities, ExportLibrary, ImportEntities, LintLibrary, ListConflicts, ListTemplates,
+    PreviewPersona, PromoteEntity, RenameEntity, ResolveConflict, TagRevision, UntagRevision, WatchLibrary,
 };
 mod parse;
 pub use parse::{ExpectedType, InputError, parse};
@@ -36,9 +36,12 @@ pub(crate) use settable::{build, set_fields};
 
 mod sessions;
 pub use sessions::{
-    Approve, BySession, DecideCall, DecidePlan, DecisionWord, ListModels, PlanVerdict, SendMessage,
-    SetSessionMode, UpdateSession, WatchSession,
+    Approve, ByCall, ByPersonaId, BySession, DecideCall, DecidePlan, DecisionWord, EditorMessage, ListModels,
+    PlanVerdict, SendMessage, SetSessionMode, UpdateSession, WatchSession,
 };
+
+mod testing;
+pub use testing::{ByTest, CompareTests, ListTests, TestOptions, TestPersona};
 
 /// Declares inputs with the same derives and a scope. Unknown fields are errors.
 macro_rules! inputs {
@@ -109,6 +112,17 @@ pub struct PlanFields {
     #[serde(default, deserialize_with = "null_too")]
     #[schemars(with = "Option<String>")]
     pub tool_preset: Option<Option<String>>,
+}
+
+/// The fields of a persona's `fidelity`. An absent or null field stays; an empty text and 0 clear it.
+/// Without any field, all are cleared.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct FidelityFields {
+    pub pass: Option<f64>,
+    pub judge: Option<String>,
+    pub votes: Option<u32>,
 }
 
 /// Tells null from absent.

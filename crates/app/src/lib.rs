@@ -10,7 +10,7 @@ pub mod outputs;
 mod error;
 pub use error::{
     ArcError, Code, DocumentError, Done, Error, ErrorKind, HistoryError, ModelError, Remedy, Result,
-    ScopeError, SessionError, Subject, TagProblem, Users, ValueError,
+    ScopeError, SessionError, Subject, TagProblem, TestError, Users, ValueError,
 };
 pub use persona::{AsReport, Report};
 
@@ -26,6 +26,7 @@ mod scope;
 mod amend;
 mod arcs;
 mod carry;
+pub use carry::Follow;
 mod compose;
 mod conflicts;
 mod links;
@@ -39,22 +40,33 @@ pub use history::NewTag;
 mod inherited;
 mod lint;
 pub use lint::LintOptions;
+mod named;
+pub use named::builtin_names;
 mod personas;
 pub use personas::parse_view;
 mod pieces;
 pub use pieces::Editable;
+mod preview;
 mod rename;
+mod requests;
 mod search;
 mod templates;
+mod usage;
 
 mod tokens;
 pub use tokens::Tokenizer;
 
+pub mod editing;
 pub mod running;
 pub use running::{Runtime, RuntimeOptions};
+
+pub mod testing;
 
 pub use database::Location;
 pub use files::{Problem, ProblemLevel, WatchMode};
 pub use files::{json_schema, project};
 pub use scopes::FileScopes;
-pub use store::{Change, CopiedSessions, CopyReport, DatabaseInfo, Progress, Rendered, RevisionRef};
+pub use store::{
+    Change, CopiedSessions, CopyReport, DatabaseInfo, Progress, Rendered, RequestClaim, RevisionRef,
+    StoredAnswer,
+};

@@ -11,6 +11,7 @@ use store::{Attribution, CopiedSessions, CopyReport, DatabaseInfo, Keep, Progres
 
 use crate::inputs::{ByName, List, ListLibrary, ListParts, ListTraits};
 use crate::outputs::{FullEntity, ListItem, Page};
+use crate::tokens::RememberedCounts;
 use crate::{Error, Result, Tokenizer, ValueError};
 
 /// Options for opening a library.
@@ -114,6 +115,7 @@ pub struct Library {
     pub(crate) scopes: Scopes,
     pub(crate) default_scope: Scope,
     pub(crate) tokenizer: Tokenizer,
+    pub(crate) counts: RememberedCounts,
 }
 
 impl Library {
@@ -125,7 +127,13 @@ impl Library {
             Some(files) => Scopes::open(database, files).await?,
             None => Scopes::of_database(database),
         };
-        Ok(Self { scopes, default_scope: options.default_scope, tokenizer: Tokenizer })
+        let counts = RememberedCounts::default();
+        Ok(Self { scopes, default_scope: options.default_scope, tokenizer: Tokenizer, counts })
+    }
+
+    /// The database file that cannot be written, if there is one. Reads work; writes fail.
+    pub fn read_only(&self) -> Option<&Location> {
+        self.scopes.read_only()
     }
 
     /// Watches the files, for fronts that keep running.
@@ -215,6 +223,11 @@ impl Library {
         Ok(self.scopes.names_with_prefix(kind, prefix, limit).await?)
     }
 
+    /// How many personas were loaded since the library was opened.
+    pub fn persona_loads(&self) -> u64 {
+        self.scopes.database().usage().count()
+    }
+
     /// Fails if the database does not answer.
     #[boxed]
     pub async fn ping(&self) -> Result<()> {
@@ -227,9 +240,9 @@ impl Library {
         Ok(self.scopes.database().info().await?)
     }
 
-    /// Copies everything into a new SQLite file, and compares the two.
+    /// Copies everything into a new SQLite file, and checks it.
     #[boxed]
-    pub async fn backup(&self, to: &Path, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<CopyReport> {
+    pub async fn backup(&self, to: &Path, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<()> {
         Ok(self.scopes.database().backup(to, progress).await?)
     }
 
@@ -297,9 +310,13 @@ impl From<store::Found> for ListItem {
     }
 }
 
-impl From<store::Page> for Page {
-    fn from(page: store::Page) -> Self {
-        Self { items: page.items.into_iter().map(ListItem::from).collect(), next_cursor: page.next }
+impl From<store::FoundPage> for Page {
+    fn from(page: store::FoundPage) -> Self {
+        Self {
+            items: page.items.into_iter().map(ListItem::from).collect(),
+            next_cursor: page.next,
+            ranked: page.ranked,
+        }
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use persona::Scope;
+use files::Problem;
 use persona::lint::{Finding, Level, LintSettings};
+use persona::{Code, Scope};
 
 use crate::outputs::{LintFinding, LintReport};
 use crate::{Error, Library, Result};
@@ -14,11 +15,17 @@ use crate::{Error, Library, Result};
 mod everything;
 use everything::Everything;
 
+mod pages;
+use pages::Pages;
+
 mod unread;
 use unread::Unread;
 
 mod places;
 use places::Places;
+
+mod draft;
+pub(crate) use draft::lint_draft;
 
 /// The delay before the files are checked. A process that just started answers first, because lint
 /// loads the tokenizer, and a burst of saves is checked once.
@@ -27,7 +34,7 @@ const CALM: Duration = Duration::from_millis(300);
 /// The scopes to check, and facts that the rules need.
 #[derive(Debug, Clone, Default)]
 pub struct LintOptions {
-    /// Empty: the existing files, or shared if there are none.
+    /// Empty: the existing files and shared.
     pub scopes: Vec<Scope>,
     pub part_tokens: Option<usize>,
     /// `None` if unknown; then no rule checks them.
@@ -36,6 +43,19 @@ pub struct LintOptions {
     pub other_providers: BTreeSet<String>,
     pub env_allowed: BTreeSet<String>,
     pub env_set: BTreeSet<String>,
+}
+
+impl LintOptions {
+    /// The facts that the rules need.
+    pub(crate) fn settings(&self) -> LintSettings {
+        LintSettings {
+            part_tokens: self.part_tokens.unwrap_or(LintSettings::PART_TOKENS),
+            providers: self.providers.clone(),
+            other_providers: self.other_providers.clone(),
+            env_allowed: self.env_allowed.clone(),
+            env_set: self.env_set.clone(),
+        }
+    }
 }
 
 /// The findings of the rules, and the number of definitions.
@@ -51,9 +71,7 @@ impl Library {
     pub async fn lint(&self, mut options: LintOptions) -> Result<LintReport> {
         if options.scopes.is_empty() {
             options.scopes = self.scopes_with_files();
-        }
-        if options.scopes.is_empty() {
-            options.scopes = vec![Scope::Shared];
+            options.scopes.push(Scope::Shared);
         }
         options.scopes.sort_unstable_by(|a, b| b.cmp(a));
         options.scopes.dedup();
@@ -65,7 +83,7 @@ impl Library {
         report.await.map_err(interrupted)
     }
 
-    /// The scopes that have a file: the default of lint.
+    /// The scopes that have a file.
     pub fn scopes_with_files(&self) -> Vec<Scope> {
         let is_there = |scope: &Scope| self.path(*scope).is_some_and(|path| path.symlink_metadata().is_ok());
         [Scope::Project, Scope::Global].into_iter().filter(is_there).collect()
@@ -73,29 +91,23 @@ impl Library {
 
     /// The findings of the rules in the given scopes.
     async fn found(&self, options: LintOptions) -> Result<Found> {
+        let settings = options.settings();
         let wanted = options.scopes;
         wanted.iter().try_for_each(|scope| self.check_open(*scope))?;
-        if wanted.iter().all(|scope| scope.is_file()) && self.file_entries() == 0 {
+        let has_entries = || {
+            self.file_entries() > 0
+                || wanted.iter().any(|scope| !self.scopes.readable_of_broken(*scope).is_empty())
+        };
+        if wanted.iter().all(|scope| scope.is_file()) && !has_entries() {
             return Ok(Found::default());
         }
         let problems = self.problems().into_iter();
         let unread = Unread::of(problems.filter_map(|it| Some((self.scope_of_file(&it.path)?, it))));
         let everything = Everything::read(self, wanted, unread).await?;
-        let settings = LintSettings {
-            part_tokens: options.part_tokens.unwrap_or(LintSettings::PART_TOKENS),
-            providers: options.providers,
-            other_providers: options.other_providers,
-            env_allowed: options.env_allowed,
-            env_set: options.env_set,
-        };
-        let tokenizer = self.tokenizer;
+        let pages = Pages::new(self, everything);
         // Counting tokens and comparing names is slow and must not block other tasks.
-        let checked = tokio::task::spawn_blocking(move || {
-            let targets = everything.targets();
-            let findings = persona::lint::lint(&targets, &everything, &settings, &tokenizer);
-            Found { findings, entries: targets.len() }
-        });
-        checked.await.map_err(interrupted)
+        let checked = tokio::task::spawn_blocking(move || pages.check(&settings));
+        checked.await.map_err(interrupted)?
     }
 
     fn scope_of_file(&self, path: &Path) -> Option<Scope> {
@@ -141,7 +153,8 @@ impl Library {
 
     /// The problems of the files themselves.
     fn file_findings(&self) -> Vec<LintFinding> {
-        self.problems().into_iter().map(|problem| LintFinding::of_file(problem, None)).collect()
+        let problems = self.problems().into_iter().filter(is_of_file);
+        problems.map(|problem| LintFinding::of_file(problem, None)).collect()
     }
 
     /// Logs new findings and returns all of them. A finding that moved in its file is not new.
@@ -187,7 +200,7 @@ impl Library {
                 .collect();
             findings.extend(pasted);
         }
-        for problem in self.problems() {
+        for problem in self.problems().into_iter().filter(is_of_file) {
             let scope = self.scope_of_file(&problem.path);
             if scope.is_none_or(|scope| scopes.contains(&scope)) {
                 findings.push(LintFinding::of_file(problem, scope));
@@ -195,6 +208,11 @@ impl Library {
         }
         LintReport::new(findings, scopes, entries)
     }
+}
+
+/// True unless a rule of lint finds the problem in the definition itself.
+fn is_of_file(problem: &Problem) -> bool {
+    problem.cause != Code::SaysNothing
 }
 
 fn interrupted(source: tokio::task::JoinError) -> Error {

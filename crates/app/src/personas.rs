@@ -198,7 +198,7 @@ impl Library {
         Ok(self.scopes.store_compiled(bundle.meta.scope, &bundle.persona.name, &text).await?)
     }
 
-    async fn bad_override(&self, error: OverrideError) -> Error {
+    pub(crate) async fn bad_override(&self, error: OverrideError) -> Error {
         let near = match &error {
             OverrideError::Unknown { name, .. } => {
                 self.scopes.near_names(Kind::Part, name.as_str()).await.unwrap_or_default()
@@ -209,7 +209,7 @@ impl Library {
     }
 }
 
-fn request(input: &GetPersona) -> AssemblyRequest {
+pub(crate) fn request(input: &GetPersona) -> AssemblyRequest {
     AssemblyRequest {
         // Compiled text is complete unless the caller asks for the short one.
         view: view_of(input.detail.unwrap_or(input.compiled)),
@@ -221,7 +221,7 @@ fn request(input: &GetPersona) -> AssemblyRequest {
     }
 }
 
-fn view_of(is_detail: bool) -> View {
+pub(crate) fn view_of(is_detail: bool) -> View {
     if is_detail { View::Detail } else { View::Summary }
 }
 

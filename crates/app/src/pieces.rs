@@ -14,7 +14,7 @@ use crate::inputs::{
     UpdateGuardrail, UpdatePart, UpdateSkill, UpdateTrait, build, set_fields,
 };
 use crate::library::checked;
-use crate::outputs::{self, Deleted, ScopedEntityRef, Written};
+use crate::outputs::{self, Deleted, Written};
 use crate::rename::User;
 use crate::{Author, Error, Library, Result};
 
@@ -30,6 +30,17 @@ pub trait Editable: Keep + Entity {
     fn terms(input: &Self::Update) -> (Name, Terms);
 
     fn update(&mut self, input: Self::Update) -> Result<()>;
+}
+
+/// The users of an entity to delete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Used {
+    /// A deletion needs force to change what they use.
+    NeedsForce,
+    /// They may fall back to a weaker definition; breaking a reference needs force.
+    MayFallBack,
+    /// A plan lists them.
+    Listed,
 }
 
 /// Sets a text if one is given; an empty one clears it.
@@ -150,6 +161,40 @@ impl Library {
     /// Deletes an entity of any kind from a scope.
     #[boxed]
     pub async fn delete(&self, author: &Author, kind: Kind, input: Delete) -> Result<Deleted> {
+        self.delete_used(author, kind, input, Used::NeedsForce).await
+    }
+
+    /// The same, with another rule for the users.
+    #[boxed]
+    pub(crate) async fn delete_used(
+        &self,
+        author: &Author,
+        kind: Kind,
+        input: Delete,
+        used: Used,
+    ) -> Result<Deleted> {
+        let (outcome, write) = self.prepare_delete(author, kind, input, used).await?;
+        if outcome.deleted {
+            write.commit().await?;
+        }
+        Ok(outcome)
+    }
+
+    /// The outcome of a deletion, with the users of the entity. Runs the same steps without a commit.
+    #[boxed]
+    pub async fn plan_delete(&self, kind: Kind, input: Delete) -> Result<Deleted> {
+        let author = Author::new("masque", "preview");
+        let (outcome, _) = self.prepare_delete(&author, kind, input, Used::Listed).await?;
+        Ok(outcome)
+    }
+
+    async fn prepare_delete(
+        &self,
+        author: &Author,
+        kind: Kind,
+        input: Delete,
+        used: Used,
+    ) -> Result<(Deleted, Write)> {
         let Delete { name, force, if_revision, message, scope } = input;
         let found = self.scopes.scopes_of(kind, &name).await?;
         let elsewhere = scope.or(self.scopes.broken_in(kind, &name));
@@ -164,6 +209,8 @@ impl Library {
             deleted: false,
             unlinked: Vec::new(),
             left_without: Vec::new(),
+            fall_back: Vec::new(),
+            fall_back_to: None,
             in_force: found.iter().copied().find(|known| *known != scope),
         };
         let mut write = self.scopes.write(scope, author.because(message)?).await?;
@@ -176,21 +223,20 @@ impl Library {
             if deleted {
                 // A broken entry has no revision.
                 check_revision(kind, &name, if_revision, 0)?;
-                write.commit().await?;
             }
-            return Ok(Deleted { deleted, ..outcome });
+            return Ok((Deleted { deleted, ..outcome }, write));
         };
         check_revision(kind, &name, if_revision, held.stored.meta.revision)?;
         let users = write.users(&held).await?;
-        outcome.left_without = self.left_without(kind, &name, scope, &found).await?;
-        let is_used = !users.is_empty() || !outcome.left_without.is_empty();
-        if is_used && !force {
-            let here = users.iter().map(|(kind, user)| format!("{} {user}", kind.spoken()));
-            let elsewhere = outcome.left_without.iter();
-            let elsewhere = elsewhere
-                .map(|ScopedEntityRef { scope, kind, name }| format!("{} {name} in {scope}", kind.spoken()));
-            let users: Vec<String> = here.chain(elsewhere).collect();
-            return Err(Error::InUse { kind, name, users: users.into() });
+        self.find_other_users(&mut outcome, &users, &found).await?;
+        let breaks = !users.is_empty() || !outcome.left_without.is_empty();
+        let needs_force = match used {
+            Used::NeedsForce => breaks || !outcome.fall_back.is_empty(),
+            Used::MayFallBack => breaks,
+            Used::Listed => false,
+        };
+        if needs_force && !force {
+            return Err(Error::InUse { kind, name, users: named_users(&users, &outcome).into() });
         }
         for (user_kind, user) in users {
             unlink(&mut write, user_kind, &user, kind, &name).await?;
@@ -198,24 +244,47 @@ impl Library {
         }
         write.discard(kind, &name)?;
         write.remove(&held).await?;
-        write.commit().await?;
-        Ok(Deleted { deleted: true, ..outcome })
+        Ok((Deleted { deleted: true, ..outcome }, write))
     }
 
-    /// Entities of stronger scopes whose reference would break without a scope's entity: no weaker
-    /// scope has the name, or the reference names the scope.
-    async fn left_without(
+    /// Adds the users that the deletion does not unlink: those that fall back to a weaker scope's
+    /// definition, and those of stronger scopes whose reference breaks, because no weaker scope has the
+    /// name or the reference names the scope.
+    async fn find_other_users(
         &self,
-        kind: Kind,
-        name: &Name,
-        scope: Scope,
+        outcome: &mut Deleted,
+        unlinked: &[(Kind, Name)],
         found: &[Scope],
-    ) -> Result<Vec<ScopedEntityRef>> {
-        let falls_back = found.iter().any(|other| *other < scope);
-        let users = self.users_of(kind, name, scope).await?.into_iter();
-        let loses = |user: &User| user.place.scope > scope && (user.by_scope || !falls_back);
-        Ok(users.filter(loses).map(|user| user.place).collect())
+    ) -> Result<()> {
+        let Deleted { kind, scope, .. } = *outcome;
+        let fall_back_to = found.iter().copied().filter(|other| *other < scope).max();
+        for User { place, by_scope } in self.users_of(kind, &outcome.name, scope).await? {
+            let is_itself = place.scope == scope && place.kind == kind && place.name == outcome.name;
+            let is_unlinked = place.scope == scope
+                && unlinked.iter().any(|(kind, name)| *kind == place.kind && *name == place.name);
+            if is_itself || is_unlinked {
+                continue;
+            }
+            if fall_back_to.is_some() && !by_scope {
+                outcome.fall_back.push(place);
+                outcome.fall_back_to = fall_back_to;
+            } else if place.scope > scope {
+                outcome.left_without.push(place);
+            }
+        }
+        Ok(())
     }
+}
+
+/// The users of an entity in words: those that would be unlinked, and the others.
+fn named_users(unlinked: &[(Kind, Name)], outcome: &Deleted) -> Vec<String> {
+    let here = unlinked.iter().map(|(kind, user)| format!("{} {user}", kind.spoken()));
+    let others = outcome.left_without.iter().chain(&outcome.fall_back);
+    let others = others.map(|user| match user.scope == outcome.scope {
+        true => format!("{} {}", user.kind.spoken(), user.name),
+        false => format!("{} {} in {}", user.kind.spoken(), user.name, user.scope),
+    });
+    here.chain(others).collect()
 }
 
 /// Removes a piece from a persona or an arc that uses it.

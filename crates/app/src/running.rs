@@ -1,14 +1,18 @@
 //! Running personas: sessions, and the loop that answers their messages.
 //!
 //! `agent` decides; this module calls models, runs tools, and stores every entry before it reports it.
-//! A run is a task that holds its session by a lease, which expires seconds after its process dies. A
+//! A run is a task that holds its session by a lease, which is over seconds after its process dies. A
 //! run that waits for an approval is rows and no task. A run can also do without a session:
 //! see [`Runtime::perform`].
 
 mod active_run;
+mod ask;
+mod consumption;
 mod decide;
 mod delegate;
 mod drive;
+mod editing;
+mod figures;
 mod gone;
 mod grants;
 mod journal;
@@ -22,6 +26,7 @@ mod perform;
 mod prepare;
 mod preview;
 mod project_root;
+mod recent;
 mod record;
 mod reply_buffer;
 mod room;
@@ -31,6 +36,7 @@ mod session_log;
 mod session_tree;
 mod sessions;
 mod starter;
+mod subject;
 mod subscription;
 mod tool_calls;
 mod toolset;
@@ -52,25 +58,37 @@ use tokio_util::sync::CancellationToken;
 use tools::{FixedTools, McpServers, ToolSource, Workspace};
 
 use crate::Library;
+use crate::editing::LibraryTool;
+use crate::testing::LiveTests;
 use leases::Leases;
 use live_sessions::LiveSessions;
 use models::Models;
 use prepare::Personas;
 use project_root::ProjectRoot;
+use recent::RecentConversations;
 use runner::SessionRunner;
 use session_log::SessionLog;
 use session_tree::SessionTree;
 use starter::RunStarter;
 
-pub use ::sessions::IdPrefix;
+pub(crate) use ask::{ModelQuestion, NoAnswer};
+pub(crate) use subject::Subject;
+
+pub use ::sessions::{IdPrefix, IdSuffix, SessionCounts};
 pub use agent::ApprovalPolicy;
+pub use consumption::Consumed;
 pub use decide::Decision;
+pub(crate) use editing::EditingMessage;
 pub use grants::{AllGranted, Grants};
+pub(crate) use leases::busy;
 pub use live::{EventId, Reported};
 pub use models::{ModelList, ProviderModels};
 pub use own_tools::DELEGATE;
 pub use perform::{Performance, Performed};
+pub use preview::CallPreview;
 pub use send::SendOptions;
+pub(crate) use send::check_text;
+pub(crate) use sessions::new_session;
 pub use sessions::{CreateSession, Greeting, GreetingWord, ListSessions, SessionList, SessionView};
 pub use subscription::Subscription;
 
@@ -87,6 +105,8 @@ pub struct RuntimeOptions {
     pub fetch: Option<tools::FetchSettings>,
     /// Further sources of tools, after files, commands, addresses and MCP servers.
     pub sources: Vec<Arc<dyn ToolSource>>,
+    /// Operations of the library that the editing agent may call, besides the tools of its own.
+    pub library_tools: Vec<LibraryTool>,
     /// The names that `${env.NAME}` may use.
     pub env_allow: BTreeSet<String>,
     pub environment: Lookup,
@@ -97,11 +117,16 @@ pub struct RuntimeOptions {
     pub cooldown: Duration,
     /// For personas without a limit of their own.
     pub max_tool_rounds: Option<u32>,
+    /// Memory for the conversations of sessions that ran lately, so that a message does not read all of
+    /// its session again.
+    pub conversation_bytes: usize,
 }
 
 impl RuntimeOptions {
     /// The default of `cooldown`.
     pub const COOLDOWN: Duration = Duration::from_secs(60);
+    /// The default of `conversation_bytes`.
+    pub const CONVERSATION_BYTES: usize = 64 * 1024 * 1024;
 
     /// No tools but the runtime's own, no files, no environment.
     pub fn new(providers: Providers) -> Self {
@@ -112,12 +137,14 @@ impl RuntimeOptions {
             guard: tools::Guard::default(),
             fetch: None,
             sources: Vec::new(),
+            library_tools: Vec::new(),
             env_allow: BTreeSet::new(),
             environment: Arc::new(|_| None),
             root: None,
             grants: Arc::new(AllGranted),
             cooldown: Self::COOLDOWN,
             max_tool_rounds: None,
+            conversation_bytes: Self::CONVERSATION_BYTES,
         }
     }
 }
@@ -132,13 +159,13 @@ impl fmt::Debug for RuntimeOptions {
 #[derive(Debug, Clone)]
 pub struct Runtime {
     runner: Arc<SessionRunner>,
-    project: ProjectRoot,
 }
 
 impl Runtime {
     pub fn new(library: Library, options: RuntimeOptions) -> Self {
         let RuntimeOptions { providers, mcp_servers, shell, guard, fetch, sources: further, .. } = options;
-        let RuntimeOptions { env_allow, environment, root, grants, cooldown, max_tool_rounds, .. } = options;
+        let RuntimeOptions { env_allow, environment, root, grants, cooldown, .. } = options;
+        let RuntimeOptions { max_tool_rounds, conversation_bytes, library_tools, .. } = options;
         let scopes = library.scopes.clone();
         let workspace = Arc::new(Workspace::new(shell, guard.with_included(move || scopes.included())));
         let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::clone(&workspace) as Arc<dyn ToolSource>];
@@ -151,11 +178,12 @@ impl Runtime {
         let live = Arc::new(LiveSessions::default());
         let leases = Arc::new(Leases::new(sessions.clone(), Arc::clone(&live)));
         let log = SessionLog::new(sessions.clone(), Arc::clone(&live));
-        let tree = SessionTree::new(sessions.clone(), log.clone(), Arc::clone(&live));
+        let tree = SessionTree::new(sessions.clone(), log.clone(), Arc::clone(&live), Arc::clone(&leases));
         let starter = RunStarter {
             sessions: sessions.clone(),
             tree: tree.clone(),
             leases: Arc::clone(&leases),
+            recent: Arc::new(RecentConversations::new(conversation_bytes)),
             personas: Personas {
                 library: library.clone(),
                 env_allow,
@@ -165,25 +193,58 @@ impl Runtime {
             models: Arc::new(Models::new(providers, environment, cooldown)),
             workspace,
             sources,
+            library_tools: library_tools.into(),
             max_tool_rounds,
             stopping: CancellationToken::new(),
         };
-        let runner = Arc::new(SessionRunner { library, sessions, log, tree, live, leases, starter });
-        Self { runner, project: ProjectRoot::new(root) }
+        let project = ProjectRoot::new(root);
+        let runner = Arc::new(SessionRunner {
+            library,
+            sessions,
+            log,
+            tree,
+            live,
+            leases,
+            starter,
+            project,
+            tests: LiveTests::default(),
+        });
+        Self { runner }
     }
 
     pub fn library(&self) -> &Library {
         &self.runner.library
     }
 
+    /// Lets the runs of this process end by themselves, then stops those that take longer than this.
+    #[boxed]
+    pub async fn finish(&self, patience: Duration) {
+        let ended = async {
+            while self.active_runs() > 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        if tokio::time::timeout(patience, ended).await.is_err() {
+            self.stop().await;
+        }
+    }
+
+    /// The tests of this process.
+    pub(crate) fn tests(&self) -> &LiveTests {
+        &self.runner.tests
+    }
+
     /// Stops all runs of this process, and waits until they have stopped.
     #[boxed]
     pub async fn stop(&self) {
         self.runner.starter.stopping.cancel();
+        self.tests().cancel_all();
         for live in self.runner.live.all() {
             live.run.interrupt();
         }
-        while self.runner.live.all().iter().any(|live| live.run.is_running()) {
+        let is_busy =
+            || self.runner.live.all().iter().any(|live| live.run.is_running()) || self.tests().has_running();
+        while is_busy() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

@@ -91,7 +91,8 @@ impl Library {
 
     /// Fails if neither the scope of a write nor a weaker one has a name.
     pub(crate) async fn check_reach(&self, write: &mut Write, kind: Kind, name: &Name) -> Result<()> {
-        if write.has(kind, name).await? {
+        // Every scope sees the builtins.
+        if write.has(kind, name).await? || Builtins::get().find(kind, name).is_some() {
             return Ok(());
         }
         let from = write.scope();
@@ -148,8 +149,17 @@ impl Library {
         copied.push(EntityRef { kind, name: name.clone() });
         if kind == Kind::Persona {
             self.carry_stage(write, name, Scope::Builtin).await?;
+            self.carry_editing_session(write, name).await?;
         }
         Ok(())
+    }
+
+    /// The chat about a builtin persona goes on with its copy.
+    async fn carry_editing_session(&self, write: &mut Write, name: &Name) -> Result<()> {
+        match self.scopes.editing_session(Scope::Builtin, name).await? {
+            Some(session) => Ok(write.set_editing_session(name, session).await?),
+            None => Ok(()),
+        }
     }
 
     /// Sets the stage of a copied persona to that of the original.
@@ -166,7 +176,7 @@ impl Library {
     }
 
     /// The error for a name that a scope does not see.
-    async fn out_of_reach(&self, kind: Kind, name: &Name, from: Scope, found: &[Scope]) -> Error {
+    pub(crate) async fn out_of_reach(&self, kind: Kind, name: &Name, from: Scope, found: &[Scope]) -> Error {
         match found.first() {
             Some(found) if !reaches(from, *found) => {
                 ScopeError::OutOfReach { kind, name: name.clone(), from, found: *found }.into()

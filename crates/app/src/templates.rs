@@ -2,11 +2,12 @@
 
 use async_recursion::async_recursion as boxed;
 use persona::explain::{Explanation, Holders, WrittenOut};
-use persona::{AnyEntity, Bundle, Name, Persona, Scope, with_entity};
+use persona::{AnyEntity, Bundle, Kind, Name, Persona, Scope, limits, with_entity};
 
 use crate::change::check_revision;
-use crate::inputs::{DuplicateEntity, GetPersona};
-use crate::outputs::{PersonaSettings, Written};
+use crate::editing::EDITOR;
+use crate::inputs::{DuplicateEntity, GetPersona, List};
+use crate::outputs::{Page, PersonaSettings, Written};
 use crate::{Author, Library, Result, ValueError};
 
 /// The tag of builtins. Copies drop it.
@@ -71,7 +72,7 @@ impl Library {
     #[boxed]
     pub async fn written_out(&self, input: &crate::inputs::ByName) -> Result<WrittenOut> {
         let loaded = self.load(&input.name, input.scope, &persona::AssemblyRequest::default()).await?;
-        let holders = self.holders(&loaded.bundle).await?;
+        let holders = self.holders(&loaded.bundle, []).await?;
         Ok(persona::explain::written_out(&loaded.bundle, &holders))
     }
 
@@ -88,17 +89,39 @@ impl Library {
     #[boxed]
     pub async fn explain(&self, input: &crate::inputs::ByName) -> Result<Explanation> {
         let loaded = self.load(&input.name, input.scope, &persona::AssemblyRequest::default()).await?;
-        let holders = self.holders(&loaded.bundle).await?;
+        let holders = self.holders(&loaded.bundle, []).await?;
         Ok(persona::explain::explain(&loaded.bundle, &holders))
     }
 
-    /// The scopes of everything that a persona and its bases refer to.
-    async fn holders(&self, bundle: &Bundle) -> Result<Holders> {
+    /// The scopes of everything that a persona and its bases refer to. `drafted` is not stored, but counts.
+    pub(crate) async fn holders<'d>(
+        &self,
+        bundle: &Bundle,
+        drafted: impl IntoIterator<Item = (Scope, Kind, &'d Name)>,
+    ) -> Result<Holders> {
+        let names = persona::explain::named(bundle);
+        let mut stored = self.scopes.scopes_of_each(&names).await?;
+        for (scope, kind, name) in drafted {
+            let scopes = stored.entry((kind, name.clone())).or_default();
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
         let mut holders = Holders::default();
-        for (kind, name) in persona::explain::named(bundle) {
-            let scopes = self.scopes.scopes_of(kind, &name).await?;
+        for ((kind, name), scopes) in stored {
             holders.insert(kind, name, scopes);
         }
         Ok(holders)
+    }
+
+    /// The personas that new ones can be made from.
+    #[boxed]
+    pub async fn list_templates(&self) -> Result<Page> {
+        let limit = u32::try_from(limits::PAGE).ok();
+        let list = List { tags: None, query: None, limit, cursor: None, scope: Some(Scope::Builtin) };
+        let mut page = self.list(Kind::Persona, list).await?;
+        // The editor's own persona is no start for another one.
+        page.items.retain(|item| item.name.as_str() != EDITOR);
+        Ok(page)
     }
 }

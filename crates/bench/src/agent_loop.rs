@@ -5,10 +5,12 @@
 
 mod bare;
 mod client;
+mod long;
 mod streams;
 mod subject;
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command};
 
 use anyhow::{Context as _, Result};
@@ -110,15 +112,20 @@ pub(crate) async fn play(script: &str) -> Result<()> {
     std::future::pending().await
 }
 
+/// A bare client that sends what Masque sends in a session that has had so many messages.
+async fn bare_client(url: &str, directory: &Path, earlier: usize) -> Result<Client> {
+    let requests = subject::requests(SCRIPT, earlier).await?;
+    let asked = directory.join(format!("requests-after-{earlier}.json"));
+    std::fs::write(&asked, serde_json::to_string(&requests)?)?;
+    Client::start(&["loop-bare", url, &asked.display().to_string()])
+}
+
 pub(crate) async fn measure() -> Result<()> {
     let (_model, url) = model(SCRIPT)?;
     let directory = tempfile::TempDir::new()?;
     let place = directory.path().display().to_string();
-    let requests = subject::requests(SCRIPT).await?;
-    let asked = directory.path().join("requests.json");
-    std::fs::write(&asked, serde_json::to_string(&requests)?)?;
-    let mut bare = Client::start(&["loop-bare", &url, &asked.display().to_string()])?;
-    let mut masque = Client::start(&["loop-masque", &url, &place])?;
+    let mut bare = bare_client(&url, directory.path(), 0).await?;
+    let mut masque = Client::start(&["loop-masque", &url, &place, "0"])?;
     for round in 0..=ROUNDS {
         // The first round warms up.
         bare.batch(round > 0)?;
@@ -141,6 +148,7 @@ pub(crate) async fn measure() -> Result<()> {
             1_000.0,
         ),
     ];
+    figures.push(long::measure(&url, (&mut bare, &mut masque)).await?);
     drop((bare, masque));
     figures.extend(streams::measure().await?);
     report("loop", &figures)

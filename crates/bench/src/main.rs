@@ -7,9 +7,11 @@
 mod agent_loop;
 mod bare;
 mod files;
+mod import;
 mod library;
 mod mcp_load;
 mod mcp_start;
+mod preview;
 mod process;
 mod report;
 mod wire;
@@ -22,16 +24,18 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["library", rest @ ..] => run(library::measure(rest)),
         ["files", rest @ ..] => run(files::measure(rest)),
+        ["import"] => run(import::measure()),
         ["loop"] => run(agent_loop::measure()),
+        ["preview"] => run(preview::measure()),
         ["loop-model", script] => run(agent_loop::play(script)),
         ["loop-bare", url, requests] => run(agent_loop::bare(url, requests)),
-        ["loop-masque", url, directory] => run(agent_loop::subject(url, directory)),
+        ["loop-masque", url, directory, earlier] => run(agent_loop::subject(url, directory, earlier)),
         ["loop-streams", url, directory] => run(agent_loop::streams(url, directory)),
         ["mcp", masque] => run(mcp_load::measure(masque)),
         ["fill", file, size] => run(library::fill(file, size)),
         ["bare-http", answer] => run(bare::serve_http(answer)),
         ["bare-stdio", answer] => run(bare::serve_stdio(answer)),
-        _ => bail!("usage: cargo xtask bench library [LARGEST] | files [LARGEST] | loop | mcp"),
+        _ => bail!("usage: cargo xtask bench library [LARGEST] | files [LARGEST] | import | loop | mcp"),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::library::{generated, persona_name};
 use crate::mcp_start;
 use crate::process::Process;
 use crate::report::{Figure, percentile, report, sorted};
-use crate::wire::{Connection, call};
+use crate::wire::{Connection, TOKEN, call};
 
 const PERSONAS: u64 = 10_000;
 const ROUNDS: usize = 12;
@@ -66,8 +66,11 @@ impl Server {
 pub(crate) async fn measure(masque: &str) -> Result<()> {
     let database = generated(PERSONAS)?;
     let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    let token = tempfile::NamedTempFile::new()?;
+    token.as_file().write_all(TOKEN.as_bytes())?;
     let mut command = Command::new(masque);
     command.args(["--db", &database.display().to_string(), "serve", "--addr", &port.to_string()]);
+    command.arg("--token-file").arg(token.path());
     let mut real = Server::new(Process::start(&mut command)?, port)?;
 
     let constant = tempfile::NamedTempFile::new()?;

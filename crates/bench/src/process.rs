@@ -16,12 +16,7 @@ impl Process {
 
     /// CPU seconds that it used so far, in user and in kernel mode.
     pub(crate) fn cpu_seconds(&self) -> Result<f64> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
-        // The name, in brackets, may hold blanks; the fields follow it.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-        // Linux counts these in hundredths of a second.
-        Ok((ticks(11) + ticks(12)) / 100.0)
+        cpu_seconds(&self.0.id().to_string())
     }
 
     /// Memory that is resident: all of it, and the part that no file backs.
@@ -35,6 +30,21 @@ impl Drop for Process {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// CPU seconds that this process used so far.
+pub(crate) fn own_cpu_seconds() -> Result<f64> {
+    cpu_seconds("self")
+}
+
+/// CPU seconds that a process ("self" for this one) used so far, in user and in kernel mode.
+pub(crate) fn cpu_seconds(process: &str) -> Result<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The name, in brackets, may hold blanks; the fields follow it.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    // Linux counts these in hundredths of a second.
+    Ok((ticks(11) + ticks(12)) / 100.0)
 }
 
 /// Resident memory of a process ("self" for this one): all of it, and what no file backs.

@@ -7,6 +7,9 @@ use std::net::{SocketAddr, TcpStream};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
+/// The token of the measured server. A bare one takes no notice of it.
+pub(crate) const TOKEN: &str = "a-token-of-the-benchmarks-with-64-characters-as-a-real-one-has-0";
+
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
@@ -39,7 +42,8 @@ impl Connection {
     pub(crate) fn post(&mut self, tool: &str, body: &str) -> Result<&[u8]> {
         let length = body.len();
         let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+             Content-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
              Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\nContent-Length: {length}\r\n\r\n{body}"
         );

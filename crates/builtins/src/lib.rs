@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("mentor.toml", include_str!("../builtin/mentor.toml")),
     ("discussion.toml", include_str!("../builtin/discussion.toml")),
     ("presets.toml", include_str!("../builtin/presets.toml")),
+    ("persona_editor.toml", include_str!("../builtin/persona_editor.toml")),
 ];
 
 /// Everything that is compiled in, by kind and name.
@@ -121,7 +122,10 @@ mod tests {
         }
         let builtins = Builtins::get();
         let named: Vec<&str> = of::<Persona>().keys().map(Name::as_str).collect();
-        assert_eq!(named, ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "test_writer"]);
+        assert_eq!(
+            named,
+            ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "persona_editor", "test_writer"]
+        );
         for entity in builtins.all() {
             let name = format!("{} {}", entity.kind(), entity.name());
             entity.check().unwrap_or_else(|error| panic!("{name}: {error}"));

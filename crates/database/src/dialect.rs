@@ -87,6 +87,14 @@ impl Dialect {
         }
     }
 
+    /// The texts of the JSON array bound to `parameter` as rows with the column `value`.
+    pub fn list_rows(self, parameter: &str, alias: &str) -> String {
+        match self {
+            Self::Sqlite => format!("json_each({parameter}) {alias}"),
+            Self::Postgres => format!("jsonb_array_elements_text({parameter}::jsonb) {alias}(value)"),
+        }
+    }
+
     /// The value under a key of the JSON object in a column; `otherwise`, which is JSON, where there
     /// is none.
     pub fn json_in(self, column: &str, key: &str, otherwise: &str) -> String {

@@ -74,7 +74,7 @@ impl Engine {
             Location::Sqlite(path) => {
                 Sqlite::open(path, create).await.map(|sqlite| Self::Sqlite(Arc::new(sqlite)))
             }
-            Location::Postgres(options) => Postgres::open(options).await.map(Self::Postgres),
+            Location::Postgres(location) => Postgres::open(location).await.map(Self::Postgres),
         };
         opened.map_err(|error| error.on_open(location))
     }
@@ -83,6 +83,17 @@ impl Engine {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
             Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// The location with the schema that was found.
+    pub fn located(&self, location: Location) -> Location {
+        match (self, location) {
+            (Self::Postgres(postgres), Location::Postgres(mut location)) => {
+                location.schema = Some(postgres.schema.clone());
+                Location::Postgres(location)
+            }
+            (_, location) => location,
         }
     }
 
@@ -126,6 +137,14 @@ impl Engine {
         }
     }
 
+    /// The same for a number.
+    pub async fn short_number(&self, sql: &str, values: &[Parameter]) -> Result<Option<i64>> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.number_now(sql, values),
+            Self::Postgres(postgres) => postgres.number(sql, values).await,
+        }
+    }
+
     /// The first column of every row.
     pub async fn texts(&self, sql: impl Into<String>, values: &[Parameter]) -> Result<Vec<String>> {
         match self {
@@ -138,6 +157,14 @@ impl Engine {
         match self {
             Self::Sqlite(sqlite) => sqlite.number(sql.into(), values).await,
             Self::Postgres(postgres) => postgres.number(&sql.into(), values).await,
+        }
+    }
+
+    /// True if this is a file that cannot be written. Reads work; writes fail.
+    pub fn is_read_only(&self) -> bool {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.is_read_only(),
+            Self::Postgres(_) => false,
         }
     }
 
@@ -161,6 +188,14 @@ impl Transaction {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
             Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Lets statements over whole tables take their time. Others are bounded.
+    pub async fn without_bounds(&mut self) -> Result<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(transaction) => transaction.without_bounds().await,
         }
     }
 

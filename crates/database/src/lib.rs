@@ -4,10 +4,12 @@
 //! This crate must not know what the tables mean: it runs statements that others write.
 
 mod error;
-pub use error::{AddressError, Error, Result, Violation};
+pub use error::{AddressError, Error, PostgresError, Result, Violation};
 
+mod schema;
+pub use schema::SchemaName;
 mod location;
-pub use location::Location;
+pub use location::{Location, PostgresLocation};
 
 mod dialect;
 pub use dialect::{Column, Dialect};
@@ -15,9 +17,9 @@ pub use dialect::{Column, Dialect};
 mod engine;
 pub use engine::{BUSY_TIMEOUT, Engine, Parameter, Transaction};
 mod postgres;
-pub use postgres::{Postgres, PostgresTransaction, arguments as postgres_arguments};
+pub use postgres::{Postgres, PostgresTransaction};
 mod sqlite;
-pub use sqlite::{Sqlite, SqliteTransaction, Writer};
+pub use sqlite::{CopiedPages, Sqlite, SqliteTransaction, Writer, seal};
 
 mod migrate;
 pub use migrate::{NEWEST, migrate};

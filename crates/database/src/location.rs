@@ -6,21 +6,53 @@ use std::str::FromStr;
 
 use sqlx::postgres::PgConnectOptions;
 
-use crate::{AddressError, Result};
+use crate::{AddressError, Result, SchemaName};
 
 /// The place of a database. Shown without the password.
 #[derive(Debug, Clone)]
 pub enum Location {
     Sqlite(PathBuf),
-    Postgres(Box<PgConnectOptions>),
+    Postgres(Box<PostgresLocation>),
+}
+
+/// A database on a server, and the schema of the library in it.
+#[derive(Debug, Clone)]
+pub struct PostgresLocation {
+    /// Without the schema.
+    pub(crate) options: PgConnectOptions,
+    /// `None` until the database was opened, if the address names none.
+    pub schema: Option<SchemaName>,
+}
+
+impl PostgresLocation {
+    fn parse(text: &str) -> Result<Self> {
+        let (address, schema) = split_schema(text);
+        let options = PgConnectOptions::from_str(&address).map_err(AddressError::Invalid)?;
+        let schema = schema.map(SchemaName::parse).transpose()?;
+        Ok(Self { options: options.application_name("masque"), schema })
+    }
+
+    /// The settings of a connection: all names without a schema mean those of this one.
+    pub fn connect_options(&self) -> PgConnectOptions {
+        let schema = self.schema.clone().unwrap_or_default();
+        self.options.clone().options([("search_path", schema.quoted())])
+    }
+}
+
+/// An address without its parameter `schema`, and that parameter. A valid value needs no escapes.
+fn split_schema(text: &str) -> (String, Option<&str>) {
+    let Some((start, parameters)) = text.split_once('?') else { return (text.to_owned(), None) };
+    let (own, others): (Vec<&str>, Vec<&str>) =
+        parameters.split('&').partition(|parameter| parameter.starts_with("schema="));
+    let schema = own.last().and_then(|parameter| parameter.strip_prefix("schema="));
+    (format!("{start}?{}", others.join("&")), schema)
 }
 
 impl Location {
-    /// Reads `PATH`, `sqlite:PATH` or `postgres://…`.
+    /// Reads `PATH`, `sqlite:PATH` or `postgres://…`, with `?schema=NAME` for another schema than `masque`.
     pub fn parse(text: &str) -> Result<Self> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            let options = PgConnectOptions::from_str(text).map_err(AddressError::Invalid)?;
-            return Ok(Self::Postgres(Box::new(options.application_name("masque"))));
+            return Ok(Self::Postgres(Box::new(PostgresLocation::parse(text)?)));
         }
         let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:")).unwrap_or(text);
         if path.is_empty() {
@@ -44,11 +76,13 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "{}", path.display()),
-            Self::Postgres(options) => {
+            Self::Postgres(postgres) => {
+                let PostgresLocation { options, schema } = &**postgres;
                 let host = options.get_host();
                 let port = options.get_port();
                 let database = options.get_database().unwrap_or_else(|| options.get_username());
-                write!(f, "postgres://{host}:{port}/{database}")
+                write!(f, "postgres://{host}:{port}/{database}")?;
+                schema.iter().try_for_each(|schema| write!(f, "?schema={schema}"))
             }
         }
     }
@@ -79,6 +113,10 @@ mod tests {
             shown("postgres://me:secret@db.local:5433/team"),
             "postgres postgres://db.local:5433/team"
         );
+        assert_eq!(
+            shown("postgres://me:secret@db.local:5433/team?sslmode=disable&schema=crew"),
+            "postgres postgres://db.local:5433/team?schema=crew"
+        );
     }
 
     #[test]
@@ -87,6 +125,8 @@ mod tests {
             matches!(refused("mysql://x/y"), AddressError::UnknownScheme { scheme } if scheme == "mysql")
         );
         assert!(matches!(refused(""), AddressError::Empty));
+        let schema = refused("postgres://me:secret@host/x?schema=a-b");
+        assert!(matches!(schema, AddressError::Schema { name } if name == "a-b"));
         let bad = refused("postgres://me:secret@host:notaport/x");
         assert!(matches!(bad, AddressError::Invalid(_)));
         assert!(!bad.to_string().contains("secret"), "{bad}");

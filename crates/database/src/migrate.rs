@@ -7,6 +7,8 @@ use crate::dialect::Dialect;
 use crate::engine::{Engine, Parameter, Transaction};
 use crate::{Error, Result};
 
+mod placing;
+
 struct Migration {
     version: i64,
     sqlite: &'static str,
@@ -59,13 +61,30 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0009_extra.sql"),
         postgres: include_str!("../migrations/postgres/0009_extra.sql"),
     },
+    Migration {
+        version: 10,
+        sqlite: include_str!("../migrations/sqlite/0010_beats.sql"),
+        postgres: include_str!("../migrations/postgres/0010_beats.sql"),
+    },
+    Migration {
+        version: 11,
+        sqlite: include_str!("../migrations/sqlite/0011_requests.sql"),
+        postgres: include_str!("../migrations/postgres/0011_requests.sql"),
+    },
+    Migration {
+        version: 12,
+        sqlite: include_str!("../migrations/sqlite/0012_editing.sql"),
+        postgres: include_str!("../migrations/postgres/0012_editing.sql"),
+    },
+    Migration {
+        version: 13,
+        sqlite: include_str!("../migrations/sqlite/0013_tests.sql"),
+        postgres: include_str!("../migrations/postgres/0013_tests.sql"),
+    },
 ];
 
 /// The schema version of this Masque.
 pub const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
-
-/// An arbitrary key that all Masque nodes lock while they migrate.
-const ADVISORY_LOCK: i64 = 0x6d61_7371_7565;
 
 const VERSION: &str = "SELECT max(version) FROM masque_migrations";
 
@@ -78,11 +97,10 @@ pub async fn migrate(engine: &Engine) -> Result<()> {
         return Ok(());
     }
     let mut transaction = engine.begin().await?;
-    match transaction.dialect() {
-        Dialect::Postgres => {
-            transaction.run("SELECT pg_advisory_xact_lock($1)", &[Parameter::Int(ADVISORY_LOCK)]).await?;
-        }
-        Dialect::Sqlite => refuse_foreign(&mut transaction).await?,
+    transaction.without_bounds().await?;
+    match engine {
+        Engine::Postgres(postgres) => placing::prepare(&mut transaction, &postgres.schema).await?,
+        Engine::Sqlite(_) => refuse_foreign(&mut transaction).await?,
     }
     transaction
         .run(
@@ -93,6 +111,13 @@ pub async fn migrate(engine: &Engine) -> Result<()> {
     let found = transaction.number(VERSION, &[]).await?.unwrap_or(0);
     if found > NEWEST {
         return Err(Error::NewerSchema { found, known: NEWEST });
+    }
+    if let Engine::Postgres(postgres) = engine {
+        let scripts = |applied: bool| {
+            let chosen = MIGRATIONS.iter().filter(move |it| (it.version <= found) == applied);
+            chosen.map(|migration| migration.postgres)
+        };
+        placing::refuse_clash(&mut transaction, &postgres.schema, scripts(true), scripts(false)).await?;
     }
     for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
         apply(&mut transaction, migration).await?;

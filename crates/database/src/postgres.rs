@@ -2,20 +2,23 @@
 
 use std::time::Duration;
 
-use futures::TryStreamExt as _;
-use futures::stream::{BoxStream, StreamExt as _};
-use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, PgTransaction};
+use futures::stream::BoxStream;
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow};
+use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, FromRow};
 
 use crate::engine::{Parameter, refuse_nul};
-use crate::{Error, Result};
+use crate::location::PostgresLocation;
+use crate::{Error, Result, SchemaName};
+
+mod connection;
+use connection::{BULK_TIMEOUT, BoundedConnection, Use};
 
 /// The maximum number of connections for reading, and for writing.
 const CONNECTIONS: u32 = 12;
 /// An idle connection counts as alive for this long.
 const UNTESTED: Duration = Duration::from_secs(1);
 /// The longest wait for a connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(15);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connections to a server.
 #[derive(Debug, Clone)]
@@ -23,13 +26,20 @@ pub struct Postgres {
     /// Apart from the writers: a read inside a write must not wait for other writers.
     pub readers: PgPool,
     writers: PgPool,
+    /// The schema of the library.
+    pub schema: SchemaName,
 }
 
 impl Postgres {
-    pub(crate) async fn open(options: &PgConnectOptions) -> Result<Self> {
-        // Connects once without a pool, which would retry until its time-out and lose the cause.
-        let first = tokio::time::timeout(ACQUIRE_TIMEOUT, options.connect()).await;
-        first.unwrap_or(Err(sqlx::Error::PoolTimedOut))?.close().await?;
+    pub(crate) async fn open(location: &PostgresLocation) -> Result<Self> {
+        let mut location = location.clone();
+        let schema = match location.schema.take() {
+            Some(schema) => schema,
+            None => in_time(find_library(&location.options)).await?,
+        };
+        location.schema = Some(schema.clone());
+        let options = location.connect_options();
+        in_time(check_path(&options, &schema)).await?;
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
             .acquire_timeout(ACQUIRE_TIMEOUT)
@@ -44,35 +54,46 @@ impl Postgres {
                 })
             });
         let writers = pool.clone().connect_lazy_with(options.clone());
-        Ok(Self { readers: pool.connect_lazy_with(options.clone()), writers })
+        Ok(Self { readers: pool.connect_lazy_with(options), writers, schema })
     }
 
     pub(crate) async fn begin(&self) -> Result<PostgresTransaction> {
-        Ok(PostgresTransaction(self.writers.begin().await?))
+        PostgresTransaction::begin(&self.writers, BEGIN).await
     }
 
     pub(crate) async fn snapshot(&self) -> Result<PostgresTransaction> {
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        Ok(PostgresTransaction(self.readers.begin_with(begin).await?))
+        let mut transaction = PostgresTransaction::begin(&self.readers, begin).await?;
+        transaction.0.bound = BULK_TIMEOUT;
+        Ok(transaction)
+    }
+
+    async fn reader(&self) -> Result<BoundedConnection> {
+        BoundedConnection::acquire(&self.readers).await
     }
 
     pub(crate) async fn text(&self, sql: &str, values: &[Parameter]) -> Result<Option<String>> {
         let arguments = arguments(values)?;
-        let row =
-            sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(&self.readers).await?;
-        Ok(row.flatten())
+        self.reader().await?.first(sql, arguments).await
     }
 
     pub(crate) async fn texts(&self, sql: &str, values: &[Parameter]) -> Result<Vec<String>> {
         let arguments = arguments(values)?;
-        Ok(sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_all(&self.readers).await?)
+        self.reader().await?.texts(sql, arguments).await
     }
 
     pub(crate) async fn number(&self, sql: &str, values: &[Parameter]) -> Result<Option<i64>> {
         let arguments = arguments(values)?;
-        let row =
-            sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(&self.readers).await?;
-        Ok(row.flatten())
+        self.reader().await?.first(sql, arguments).await
+    }
+
+    /// Every row, with several columns.
+    pub async fn rows<T>(&self, sql: &str, values: &[Parameter]) -> Result<Vec<T>>
+    where
+        T: for<'r> FromRow<'r, PgRow> + Send + Unpin,
+    {
+        let arguments = arguments(values)?;
+        self.reader().await?.rows(sql, arguments).await
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -85,49 +106,107 @@ impl Postgres {
     }
 }
 
+async fn in_time<T>(work: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    tokio::time::timeout(ACQUIRE_TIMEOUT, work).await.unwrap_or(Err(Error::TimedOut))
+}
+
+/// The schema of a library whose address names none: `masque`, or the one where an earlier version made
+/// the library, which is on the role's own path.
+async fn find_library(options: &PgConnectOptions) -> Result<SchemaName> {
+    // A pool would retry until its time-out and lose the cause.
+    let mut connection = options.connect().await?;
+    let sql = format!(
+        "SELECT CAST(n.nspname AS text) FROM pg_namespace n \
+         WHERE (n.nspname = $1 OR n.nspname = ANY (current_schemas(false))) AND {} \
+         ORDER BY n.nspname <> $1, array_position(current_schemas(false), n.nspname) LIMIT 1",
+        has_migrations("n.oid")
+    );
+    let found: Option<String> = sqlx::query_scalar(AssertSqlSafe(sql))
+        .bind(SchemaName::DEFAULT)
+        .fetch_optional(&mut connection)
+        .await?;
+    connection.close().await?;
+    Ok(found.map(SchemaName::existing).unwrap_or_default())
+}
+
+/// True if the schema with this `oid` has our record of migrations.
+pub(crate) fn has_migrations(oid: &str) -> String {
+    format!(
+        "EXISTS (SELECT 1 FROM pg_class c JOIN pg_attribute v ON v.attrelid = c.oid AND v.attname = 'version' \
+         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'applied_at' \
+         WHERE c.relnamespace = {oid} AND c.relname = 'masque_migrations' AND c.relkind = 'r' \
+         AND v.atttypid = 'bigint'::regtype AND a.atttypid = 'text'::regtype)"
+    )
+}
+
+/// Fails if the server did not take our path: a pooler in between may ignore it, and every statement
+/// would reach the tables of another schema.
+async fn check_path(options: &PgConnectOptions, schema: &SchemaName) -> Result<()> {
+    let mut connection = options.connect().await?;
+    let found: String = sqlx::query_scalar("SHOW search_path").fetch_one(&mut connection).await?;
+    connection.close().await?;
+    if found == schema.quoted() || found == schema.as_str() {
+        return Ok(());
+    }
+    Err(Error::PathIgnored { schema: schema.clone() })
+}
+
+/// Begins a transaction. The server itself gives up on a lock or a statement before the client does, so
+/// that it frees its own locks.
+const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '14s'";
+const WITHOUT_BOUNDS: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0";
+
+/// A transaction; dropped without [`PostgresTransaction::commit`], it leaves no trace.
 #[derive(Debug)]
-pub struct PostgresTransaction(PgTransaction<'static>);
+pub struct PostgresTransaction(BoundedConnection);
 
 impl PostgresTransaction {
-    pub(crate) async fn commit(self) -> Result<()> {
-        Ok(self.0.commit().await?)
+    async fn begin(pool: &PgPool, begin: &'static str) -> Result<Self> {
+        let mut connection = BoundedConnection::acquire(pool).await?;
+        connection.used_for = Use::Transaction;
+        connection.run_script(begin).await?;
+        Ok(Self(connection))
     }
 
-    pub(crate) async fn run(&mut self, sql: &str, values: &[Parameter]) -> Result<u64> {
-        let arguments = arguments(values)?;
-        let done = sqlx::query_with(AssertSqlSafe(sql), arguments).execute(&mut *self.0).await?;
-        Ok(done.rows_affected())
+    /// Gives statements over whole tables the time that they need.
+    pub(crate) async fn without_bounds(&mut self) -> Result<()> {
+        self.0.bound = BULK_TIMEOUT;
+        self.0.run_script(WITHOUT_BOUNDS).await
     }
 
-    pub(crate) async fn run_script(&mut self, sql: &'static str) -> Result<()> {
-        sqlx::raw_sql(sql).execute(&mut *self.0).await?;
+    pub(crate) async fn commit(mut self) -> Result<()> {
+        self.0.run_script("COMMIT").await.map_err(Error::in_commit)?;
+        self.0.used_for = Use::Statements;
         Ok(())
     }
 
+    pub(crate) async fn run(&mut self, sql: &str, values: &[Parameter]) -> Result<u64> {
+        self.0.run(sql, arguments(values)?).await
+    }
+
+    pub(crate) async fn run_script(&mut self, sql: &'static str) -> Result<()> {
+        self.0.run_script(sql).await
+    }
+
     pub(crate) async fn text(&mut self, sql: &str, values: &[Parameter]) -> Result<Option<String>> {
-        let arguments = arguments(values)?;
-        let row = sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(&mut *self.0).await?;
-        Ok(row.flatten())
+        self.0.first(sql, arguments(values)?).await
     }
 
     pub(crate) async fn texts(&mut self, sql: &str, values: &[Parameter]) -> Result<Vec<String>> {
-        let arguments = arguments(values)?;
-        Ok(sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_all(&mut *self.0).await?)
+        self.0.texts(sql, arguments(values)?).await
     }
 
     pub(crate) async fn number(&mut self, sql: &str, values: &[Parameter]) -> Result<Option<i64>> {
-        let arguments = arguments(values)?;
-        let row = sqlx::query_scalar_with(AssertSqlSafe(sql), arguments).fetch_optional(&mut *self.0).await?;
-        Ok(row.flatten())
+        self.0.first(sql, arguments(values)?).await
     }
 
     pub(crate) fn stream(&mut self, sql: String) -> BoxStream<'_, Result<String>> {
-        sqlx::query_scalar(AssertSqlSafe(sql)).fetch(&mut *self.0).map_err(Error::from).boxed()
+        self.0.stream(sql)
     }
 }
 
 /// The parameters of a statement as sqlx takes them.
-pub fn arguments(values: &[Parameter]) -> Result<PgArguments> {
+fn arguments(values: &[Parameter]) -> Result<PgArguments> {
     let mut arguments = PgArguments::default();
     for value in values {
         refuse_nul(value)?;
@@ -144,7 +223,7 @@ pub fn arguments(values: &[Parameter]) -> Result<PgArguments> {
             Parameter::Uuid(value) => arguments.add(*value),
             Parameter::MaybeUuid(value) => arguments.add(*value),
         }
-        .map_err(|error| Error::Database(sqlx::Error::Encode(error)))?;
+        .map_err(|error| Error::from(sqlx::Error::Encode(error)))?;
     }
     Ok(arguments)
 }

@@ -4,15 +4,20 @@
 //! than running it. Only slow work goes to a blocking thread: commits that wait for the disk, scripts,
 //! reads of unknown size.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 
 use crate::engine::Parameter;
 use crate::{Error, Result};
 
+mod pages;
+pub use pages::CopiedPages;
+mod protected;
+use protected::Address;
+pub use protected::seal;
 mod readers;
 use readers::Readers;
 mod statement;
@@ -38,10 +43,21 @@ pub struct Sqlite {
     pub sessions: Writer,
     readers: Readers,
     is_closed: AtomicBool,
+    path: PathBuf,
 }
 
 impl Sqlite {
+    /// Opens a file. One that cannot be written is opened read-only: then reads work, and writes fail.
     pub(crate) async fn open(path: &Path, create: bool) -> Result<Self> {
+        match Self::open_to_write(path, create).await {
+            Err(error) if refuses_writes(&error) && path.is_file() => {
+                Self::open_to_read(path).await.map_err(|_| error)
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open_to_write(path: &Path, create: bool) -> Result<Self> {
         if !path.exists() {
             if !create {
                 return Err(Error::NoDatabase(path.display().to_string()));
@@ -56,10 +72,36 @@ impl Sqlite {
                 .map_err(|source| Error::File { path: path.display().to_string(), source })?;
         }
         // First: it puts the file into WAL mode. The files beside it get its permissions.
-        let library = Writer::open(path, create, Durability::PowerLoss).await?;
-        let sessions = Writer::open(path, false, Durability::Kill).await?;
-        let readers = Readers::open(path)?;
-        Ok(Self { library, sessions, readers, is_closed: AtomicBool::new(false) })
+        let address = Address::of(path);
+        let library = Writer::open(&address, create, Durability::PowerLoss).await?;
+        let sessions = Writer::open(&address, false, Durability::Kill).await?;
+        let readers = Readers::open(address)?;
+        let (path, is_closed) = (canonical(path), AtomicBool::new(false));
+        Ok(Self { library, sessions, readers, is_closed, path })
+    }
+
+    async fn open_to_read(path: &Path) -> Result<Self> {
+        let address = Address::protected(path)?;
+        let library = Writer::open(&address, false, Durability::PowerLoss).await?;
+        let sessions = Writer::open(&address, false, Durability::Kill).await?;
+        let readers = Readers::open(address)?;
+        let (path, is_closed) = (canonical(path), AtomicBool::new(false));
+        Ok(Self { library, sessions, readers, is_closed, path })
+    }
+
+    /// True if the file cannot be written.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.library.is_read_only()
+    }
+
+    /// The file, without links on the way.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True if no process is writing to the file.
+    pub fn can_write_now(&self) -> bool {
+        self.sessions.can_begin()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -76,6 +118,10 @@ impl Sqlite {
 
     /// The first column of the first row, read on the caller's thread.
     pub fn text_now(&self, sql: &str, values: &[Parameter]) -> Result<Option<String>> {
+        self.readers.now(|connection| first(connection, sql, values))
+    }
+
+    pub(crate) fn number_now(&self, sql: &str, values: &[Parameter]) -> Result<Option<i64>> {
         self.readers.now(|connection| first(connection, sql, values))
     }
 
@@ -107,6 +153,11 @@ impl Sqlite {
     }
 }
 
+/// The path without links on the way, or as it is if that cannot be known.
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// Creates an empty file that only the user can read. Leaves an existing file alone.
 fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
@@ -119,8 +170,24 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
-    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+/// True if a file was not opened because it, or its directory, cannot be written.
+fn refuses_writes(error: &Error) -> bool {
+    match error {
+        Error::Sqlite(error) => matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)
+        ),
+        Error::File { source, .. } => matches!(
+            source.kind(),
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem
+        ),
+        _ => false,
+    }
+}
+
+fn connect(address: &Address, flags: OpenFlags) -> Result<Connection> {
+    let flags = address.flags(flags) | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(address.path(), flags)?;
     connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
     // Without it, clearing a cached statement's parameters makes SQLite prepare it again.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

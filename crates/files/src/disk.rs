@@ -14,7 +14,9 @@ use crate::{Error, Result};
 
 mod leftovers;
 mod replace;
-pub use replace::{ReplaceError, Replaced, Replacement, check_replaceable, replace, replace_all};
+pub use replace::{
+    Leftovers, ReplaceError, Replaced, Replacement, check_replaceable, make_directory, replace, replace_all,
+};
 
 /// The interval between attempts to take a lock that is held.
 const TRY_AGAIN: Duration = Duration::from_millis(20);

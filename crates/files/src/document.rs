@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use persona::{AnyEntity, AsReport as _, Code, Kind, Name, limits, with_kind};
+use persona::{AnyEntity, AsReport as _, Code, Kind, Name, limits, says_nothing, with_kind};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::Spanned;
@@ -45,6 +45,9 @@ pub(crate) use value::long_fields;
 /// unless the user trusts the project.
 pub const CONNECTIONS: [&str; 2] = ["mcp_servers", "providers"];
 
+/// The number of mistakes that are reported of one entry.
+const MISTAKES: usize = 20;
+
 /// A definition that a file holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileEntry {
@@ -68,6 +71,9 @@ pub struct Document {
     pub entries: BTreeMap<Kind, BTreeMap<Name, Arc<FileEntry>>>,
     /// Entries of the file that cannot be read, each with an entry in `problems`.
     pub broken: Vec<(Kind, Name)>,
+    /// The readable fields of such entries, unchecked. They are not in force; lint looks at their
+    /// references.
+    pub readable: Vec<AnyEntity>,
     /// Tables that it has and that define nothing; see [`CONNECTIONS`].
     pub connections: Vec<&'static str>,
     /// By place.
@@ -98,6 +104,7 @@ impl Document {
             path: path.to_owned(),
             entries: BTreeMap::new(),
             broken: Vec::new(),
+            readable: Vec::new(),
             connections: Vec::new(),
             problems: Vec::new(),
             more_problems: 0,
@@ -172,7 +179,8 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
     }
     let table = DeTable::parse(text).map_err(|error| not_toml(path, text, &error))?;
     let context = Context::new(path, overlay);
-    let mut reader = Reader { context: &context, canonical: Canonical::default(), broken: Vec::new() };
+    let canonical = Canonical::default();
+    let mut reader = Reader { context: &context, canonical, broken: Vec::new(), readable: Vec::new() };
     let (mut entries, mut connections) = (BTreeMap::new(), Vec::new());
     for (key, value) in table.get_ref() {
         let name = key.get_ref().as_ref();
@@ -190,13 +198,14 @@ pub(crate) fn read_over(path: &Path, text: &str, overlay: Overlay) -> Result<Doc
             },
         }
     }
-    let broken = reader.broken;
+    let Reader { broken, readable, .. } = reader;
     let (findings, more_problems, includes) = context.into_parts();
     let hash = document_hash(text, &includes.read);
     Ok(Document {
         path: path.to_owned(),
         entries,
         broken,
+        readable,
         connections,
         problems: problem::place(path, text, findings),
         more_problems,
@@ -262,6 +271,14 @@ struct Reader<'a> {
     context: &'a Context,
     canonical: Canonical,
     broken: Vec<(Kind, Name)>,
+    readable: Vec<AnyEntity>,
+}
+
+/// An entry that cannot be used.
+struct BrokenEntry {
+    faults: Vec<Fault>,
+    /// The entity without the values that have a mistake, if that can be read.
+    readable: Option<Box<AnyEntity>>,
 }
 
 impl Reader<'_> {
@@ -289,20 +306,20 @@ impl Reader<'_> {
             match self.entry(kind, &name, value) {
                 Ok(entry) => {
                     self.context.settle_includes(None);
+                    self.check_speaks(&entry.entity, key.span().start);
                     Some((name, Arc::new(entry)))
                 }
-                Err(fault) => {
-                    let offset = fault.offset().unwrap_or(value.span().start);
-                    self.context.report(
-                        ProblemLevel::Error,
-                        Some((kind, name.as_str())),
-                        offset,
-                        fault.into_mistake(),
-                    );
+                Err(BrokenEntry { faults, readable }) => {
+                    for fault in faults {
+                        let offset = fault.offset().unwrap_or(value.span().start);
+                        let entry = Some((kind, name.as_str()));
+                        self.context.report(ProblemLevel::Error, entry, offset, fault.into_mistake());
+                    }
                     let mut included = Vec::new();
                     names_of_files(value, &mut included);
                     self.context.settle_includes(Some(included));
                     self.broken.push((kind, name));
+                    self.readable.extend(readable.map(|entity| *entity));
                     None
                 }
             }
@@ -310,22 +327,65 @@ impl Reader<'_> {
         entries.collect()
     }
 
-    fn entry(&self, kind: Kind, name: &Name, value: &Spanned<DeValue<'_>>) -> Result<FileEntry, Fault> {
+    /// An entry, or all of its mistakes.
+    fn entry(&self, kind: Kind, name: &Name, value: &Spanned<DeValue<'_>>) -> Result<FileEntry, BrokenEntry> {
         let Some(table) = value.get_ref().as_table() else {
             let hint = format!("write [{}.{name}] and its fields below it", kind.table());
-            return Err(Fault::new(Code::InvalidDocument, "an entry must be a table", Some(hint)));
+            let fault = Fault::new(Code::InvalidDocument, "an entry must be a table", Some(hint));
+            return Err(BrokenEntry { faults: vec![fault], readable: None });
         };
+        let left = self.context.included_left();
+        let mut faults = Vec::new();
         let node = Node::entry(value, kind, name, self.context);
-        let entity = with_kind!(kind, T => T::deserialize(node).map(AnyEntity::from))?;
-        if let Err(invalid) = entity.check() {
+        // A value with a mistake is left out, and the rest is read again.
+        let entity = loop {
+            let fault = match with_kind!(kind, T => T::deserialize(node).map(AnyEntity::from)) {
+                Ok(entity) => break Some(entity),
+                Err(fault) => fault,
+            };
+            let goes_on = self.context.skip(&fault) && fault.offset() != Some(value.span().start);
+            if !self.context.is_consequence(&fault) {
+                faults.push(fault);
+            }
+            if !goes_on || faults.len() >= MISTAKES {
+                break None;
+            }
+            self.context.go_back(left);
+        };
+        self.context.skip_nothing();
+        let is_whole = faults.is_empty();
+        let most = MISTAKES - faults.len();
+        for invalid in entity.iter().flat_map(|entity| entity.mistakes(most)) {
             let message = format!("{}: {}", invalid.field, invalid.rule.description());
             let hint = invalid.rule.advice().map(str::to_owned);
             let fault = Fault::new(Code::InvalidField, message, hint);
             let offset = offset_of_field(table, &invalid.field, End::Value);
-            return Err(fault.at(offset.unwrap_or(value.span().start)));
+            // Without the values that were left out, a rule across fields says little.
+            if is_whole || offset.is_some() {
+                faults.push(fault.at(offset.unwrap_or(value.span().start)));
+            }
         }
-        let hash = self.canonical.hash(&entity);
-        Ok(FileEntry { entity, hash })
+        match entity {
+            Some(entity) if faults.is_empty() => {
+                let hash = self.canonical.hash(&entity);
+                Ok(FileEntry { entity, hash })
+            }
+            readable => Err(BrokenEntry { faults, readable: readable.map(Box::new) }),
+        }
+    }
+
+    /// Warns of a persona that says nothing. A base may be in another file, so an heir is left to lint.
+    fn check_speaks(&self, entity: &AnyEntity, offset: usize) {
+        let AnyEntity::Persona(persona) = entity else { return };
+        if persona.extends.is_none() && says_nothing([persona]) {
+            let mistake = Mistake {
+                cause: Code::SaysNothing,
+                message: "the persona says nothing".to_owned(),
+                hint: Some("give it a system_prompt, a summary or parts".to_owned()),
+            };
+            let entry = Some((Kind::Persona, persona.name.as_str()));
+            self.context.report(ProblemLevel::Warning, entry, offset, mistake);
+        }
     }
 
     fn unknown_table(&self, key: &str, offset: usize) {

@@ -13,6 +13,9 @@ pub use request::{
     ToolInput, ToolResult, ToolSpec,
 };
 
+mod shared_message;
+pub use shared_message::SharedMessage;
+
 mod stream;
 pub use stream::{EventStream, ReplyEvent, StopReason, Usage};
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::Schema;
+use crate::{Schema, SharedMessage};
 
 /// One call of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Request {
     /// As the provider names it.
     pub model: String,
     pub system: System,
-    pub messages: Vec<Message>,
+    pub messages: Vec<SharedMessage>,
     /// The same for many calls, as a rule.
     pub tools: Arc<[ToolSpec]>,
     pub sampling: Sampling,

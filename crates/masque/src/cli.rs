@@ -18,7 +18,8 @@ pub(crate) use read::{CompileArgs, ListArgs, ManifestArgs, Paging, SearchArgs, S
 
 mod author;
 pub(crate) use author::{
-    CreateArgs, CreateKind, DeleteArgs, LinkArgs, LinkKind, UnlinkArgs, UpdateArgs, UpdateKind, Why,
+    CreateArgs, CreateKind, DeleteArgs, LinkArgs, LinkKind, PersonaAndPiece, UnlinkArgs, UpdateArgs,
+    UpdateCommand, UpdateKind, Why, without_leading_kind,
 };
 
 mod compose;
@@ -41,22 +42,31 @@ pub(crate) use resolve::ConflictsArgs;
 
 mod run;
 pub(crate) use run::{
-    Approve, ApproveSessionArgs, ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, ModelsArgs,
-    PlanArgs, RunArgs, RunCommand, SessionOptions, SessionsArgs, SessionsCommand,
+    Approve, ApproveSessionArgs, ChatArgs, DeleteSessionArgs, ExportFormat, ExportSessionArgs,
+    ListSessionsArgs, ModelsArgs, PlanArgs, RunArgs, RunCommand, SessionOptions, SessionsArgs,
+    SessionsCommand,
 };
 
+mod testing;
+pub(crate) use testing::{CompareArgs, TestArgs, TestFormat};
+
+mod listen;
 mod rehearse;
 pub(crate) use rehearse::RehearseArgs;
 
+mod help;
+pub(crate) use help::{SHORT_NAMES, command};
+
 mod system;
 pub(crate) use system::{
-    Client, CompletionsArgs, ConnectArgs, CopyArgs, DEFAULT_ADDRESS, DbCommand, DoctorArgs, McpArgs,
-    PruneArgs, ServeArgs, TrustArgs,
+    Client, CompletionsArgs, ConnectArgs, CopyArgs, DEFAULT_ADDRESS, DbCommand, DisconnectArgs, DoctorArgs,
+    InitArgs, ManArgs, McpArgs, PruneArgs, ServeArgs, TrustArgs,
 };
 
 const AFTER_HELP: &str = "\
 Start here:
   masque chat mentor                 chat with a persona
+  masque init                        write a personas.toml for this project
   masque list                        list personas
   masque show mentor                 show one persona
   masque compile mentor              print it as one prompt, ready to paste or pipe
@@ -84,7 +94,7 @@ pub(crate) struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalOptions {
-    /// Database: a file or postgres://user@host/name [default: masque.db in your data directory]
+    /// Database: a file or postgres://user@host/name[?schema=NAME] [default: masque.db in your data directory]
     #[arg(long, value_name = "PATH|URL", env = "MASQUE_DB", hide_env_values = true, global = true)]
     pub(crate) db: Option<String>,
     /// Project directory with a personas.toml [default: the nearest parent that has one] [env: MASQUE_PROJECT]
@@ -96,6 +106,9 @@ pub(crate) struct GlobalOptions {
     /// Print JSON; errors go to standard error, as JSON too
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Do not send long output to a pager; MASQUE_PAGER and PAGER name another one
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
     /// When to use color; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub(crate) color: ColorChoice,
@@ -110,12 +123,16 @@ pub(crate) enum Command {
     Run(RunCommand),
     #[command(flatten)]
     Library(LibraryCommand),
+    /// Write a first personas.toml, with a persona to start from
+    Init(InitArgs),
     /// Serve the library over HTTP, with MCP under /mcp
     Serve(ServeArgs),
     /// Serve the library to one MCP client over standard input and output
     Mcp(McpArgs),
     /// Add Masque to the configuration of an MCP client
     Connect(ConnectArgs),
+    /// Remove Masque from the configuration of an MCP client
+    Disconnect(DisconnectArgs),
     /// Trust a project: let its files start MCP servers, add providers and approve tools
     Trust(TrustArgs),
     /// Check the configuration, the database, providers and MCP servers
@@ -126,6 +143,8 @@ pub(crate) enum Command {
     Schema,
     /// Print a shell completion script
     Completions(CompletionsArgs),
+    /// Print or write the manual pages
+    Man(ManArgs),
 }
 
 /// Commands that open the library, do one thing and close it.
@@ -146,7 +165,7 @@ pub(crate) enum LibraryCommand {
     /// Create a persona or a piece
     Create(CreateKindArgs),
     /// Change fields of a persona or a piece
-    Update(UpdateKindArgs),
+    Update(UpdateCommand),
     /// Edit a persona or a piece as TOML in your editor
     Edit(EditArgs),
     /// Copy a persona or a piece under another name, or into another scope
@@ -172,9 +191,9 @@ pub(crate) enum LibraryCommand {
     Tag(TagArgs),
     /// List names that several scopes define, and resolve them
     Conflicts(ConflictsArgs),
-    /// Move or copy a persona or a piece to another scope, with everything it refers to
+    /// Copy a persona or a piece to another scope, with everything it refers to
     Promote(PromoteArgs),
-    /// Print personas or pieces as TOML, with everything they refer to
+    /// Print personas or pieces, or everything, as TOML
     Export(ExportArgs),
     /// Import the definitions of a TOML file
     Import(ImportArgs),
@@ -186,7 +205,7 @@ pub(crate) enum LibraryCommand {
 }
 
 const CREATE_HELP: &str = "\
-Fields come from flags, from --file (TOML or JSON, with the same field names), or both; flags win.
+Fields come from flags, from --file (TOML or JSON, with the same field names), or both; flags win. \
 Without either, the definition is read from standard input.
 
   masque create part calm-tone --part-type tone --summary \"You speak slowly.\"
@@ -199,22 +218,6 @@ Without either, the definition is read from standard input.
 pub(crate) struct CreateKindArgs {
     #[command(subcommand)]
     pub(crate) kind: CreateKind,
-}
-
-const UPDATE_HELP: &str = "\
-Only the given fields change; an empty value (--summary \"\") clears one. With --if-revision, the
-update fails if the entity has changed since.
-
-  masque update persona mentor --summary \"You teach by asking.\" --message \"shorter\"
-  masque update part calm-tone --content-file calm.md
-  masque show part calm-tone --json > calm.json   # edit it, then
-  masque update part calm-tone --file calm.json   # fails if it has changed since";
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = UPDATE_HELP)]
-pub(crate) struct UpdateKindArgs {
-    #[command(subcommand)]
-    pub(crate) kind: UpdateKind,
 }
 
 /// Parses one of a fixed set of words. Help and completions list them.

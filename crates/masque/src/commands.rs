@@ -2,18 +2,20 @@
 
 use app::{AsReport as _, Problem, ProblemLevel};
 
-use crate::cli::{Cli, Command, LibraryCommand, RunCommand};
+use crate::cli::{Cli, Command, LibraryCommand, RunCommand, SessionsCommand};
 use crate::failure::{Failure, Result};
-use crate::output::{Output, Warning};
+use crate::output::{Output, Warning, WarningCode};
 use crate::workspace::{Workspace, WorkspaceOptions};
 
 mod answer;
 mod chat;
 mod models;
 mod open_session;
+pub(crate) use open_session::SHORT_ID;
 mod plan;
 mod run;
 mod sessions;
+mod testing;
 
 mod list;
 mod pages;
@@ -63,6 +65,8 @@ mod serve;
 mod completions;
 mod doctor;
 mod health;
+mod init;
+mod man;
 mod schema;
 mod trust;
 
@@ -78,15 +82,24 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
             let workspace = Workspace::open(options).await?;
             // Warn before the run, which uses the files as they are now.
             warn_problems(&workspace, global.verbose > 0, output)?;
+            if shows_session(&command) && !global.no_pager {
+                output.start_paging();
+            }
             let outcome = with_models(command, &workspace, global.verbose > 0, output).await;
+            let outcome = output.finish_paging().and(outcome);
             workspace.library.close().await;
-            outcome
+            outcome.map_err(|failure| workspace.with_place(failure))
         }
         Command::Library(command) => {
             let workspace = Workspace::open(options).await?;
             // Lint itself reports on the files.
             let is_lint = matches!(command, LibraryCommand::Lint(_));
+            if is_paged(&command) && !global.no_pager {
+                output.start_paging();
+            }
             let outcome = in_library(command, &workspace, output).await;
+            let outcome =
+                output.finish_paging().and(outcome).map_err(|failure| workspace.with_place(failure));
             let warned = if is_lint {
                 output.warn(&config_warnings(&workspace))
             } else {
@@ -104,12 +117,47 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
         Command::Serve(args) => serve::run(&args, options, output).await,
         Command::Mcp(args) => mcp::run(args, options, output).await,
         Command::Connect(args) => connect::run(&args, database, output),
+        Command::Disconnect(args) => connect::disconnect(&args, output),
         Command::Trust(args) => trust::run(args, options, output).await,
         Command::Doctor(args) => doctor::run(args, options, output).await,
         Command::Rehearse(args) => rehearse::run(args, output).await,
-        Command::Schema => schema::run(output),
+        Command::Schema => {
+            if !global.no_pager {
+                output.start_paging();
+            }
+            let outcome = schema::run(output);
+            output.finish_paging().and(outcome)
+        }
         Command::Completions(args) => completions::run(&args, output),
+        Command::Init(args) => init::run(&args, global.project.as_deref(), output),
+        Command::Man(args) => man::run(&args, output),
     }
+}
+
+/// True for commands whose output may be long, and which ask nothing.
+fn is_paged(command: &LibraryCommand) -> bool {
+    match command {
+        LibraryCommand::List(_)
+        | LibraryCommand::Search(_)
+        | LibraryCommand::Show(_)
+        | LibraryCommand::Manifest(_)
+        | LibraryCommand::Compile(_)
+        | LibraryCommand::Diff(_)
+        | LibraryCommand::History(_)
+        | LibraryCommand::Lint(_) => true,
+        LibraryCommand::Export(args) => args.output.is_none(),
+        LibraryCommand::Conflicts(args) => !args.resolves(),
+        _ => false,
+    }
+}
+
+/// The same for commands about sessions.
+fn shows_session(command: &RunCommand) -> bool {
+    let RunCommand::Sessions(args) = command else { return false };
+    matches!(
+        args.command,
+        None | Some(SessionsCommand::List(_) | SessionsCommand::Show(_) | SessionsCommand::Export(_))
+    )
 }
 
 async fn with_models(
@@ -124,6 +172,8 @@ async fn with_models(
         RunCommand::Sessions(args) => sessions::run(args, workspace, verbose, output).await,
         RunCommand::Plan(args) => plan::run(args, workspace, verbose, output).await,
         RunCommand::Models(args) => models::run(&args, workspace, output).await,
+        RunCommand::Test(args) => testing::test(args, workspace, output).await,
+        RunCommand::Compare(args) => testing::compare(args, workspace, output).await,
     }
 }
 
@@ -137,16 +187,15 @@ async fn in_library(
         LibraryCommand::List(args) => list::run(args, workspace, output).await,
         LibraryCommand::Search(args) => search::run(args, workspace, output).await,
         LibraryCommand::Show(args) => {
-            let about = LintSubject::shown(&args);
-            return show::run(args, workspace, output)
-                .await
-                .map(|()| about.map_or(LintReminder::All, LintReminder::About));
+            let scope = args.only.scope;
+            let (kind, name) = show::run(args, workspace, output).await?;
+            return Ok(LintReminder::About(LintSubject::new(kind, name, scope)));
         }
         LibraryCommand::Manifest(args) => manifest::run(args, workspace, output).await,
         LibraryCommand::Compile(args) => compile::run(args, workspace, output).await,
         LibraryCommand::New(args) => new::run(args, workspace, output).await,
         LibraryCommand::Create(args) => create::run(args.kind, workspace, output).await,
-        LibraryCommand::Update(args) => update::run(args.kind, workspace, output).await,
+        LibraryCommand::Update(args) => update::run(args, workspace, output).await,
         LibraryCommand::Edit(args) => return edit::run(args, workspace, output).await,
         LibraryCommand::Duplicate(args) => duplicate::run(args, workspace, output).await,
         LibraryCommand::Rename(args) => rename::run(args, workspace, output).await,
@@ -183,7 +232,7 @@ fn warn_other_problems(
     let mut warnings = config_warnings(workspace);
     if verbose || workspace.library.has_errors() {
         let failed = match failure {
-            Some(Failure::Told(report)) => report.subject.place.clone(),
+            Some(Failure::Reported(report)) => report.subject.place.clone(),
             _ => None,
         };
         let problems = workspace.library.problems().into_iter();
@@ -194,12 +243,12 @@ fn warn_other_problems(
         let entries = shown.iter().any(hides);
         warnings.extend(shown.into_iter().map(Warning::File));
         if entries && !output.is_json() {
-            warnings.push(Warning::Message(LAST_VALID.to_owned()));
+            warnings.push(Warning::new(WarningCode::LastValidVersion, LAST_VALID));
         }
     }
     output.warn(&warnings)
 }
 
 fn config_warnings(workspace: &Workspace) -> Vec<Warning> {
-    workspace.config.warnings.iter().cloned().map(Warning::Message).collect()
+    workspace.config.warnings.clone()
 }

@@ -12,10 +12,11 @@ use providers::Providers;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
-use tools::{FetchSettings, ServerSettings, ShellSettings};
+use tools::{FetchSettings, SecretPatterns, ServerSettings, ShellSettings};
 
 use crate::definition::{self, read_text};
 use crate::failure::{Failure, Result};
+use crate::output::{Warning, WarningCode};
 
 mod setting_error;
 pub(crate) use setting_error::SettingError;
@@ -44,7 +45,7 @@ pub(crate) struct Config {
     /// MCP servers whose tools personas may use, by name.
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
     /// Patterns of files that are read only with the user's consent. None: the stock ones.
-    pub(crate) secrets: Option<Vec<String>>,
+    pub(crate) secrets: Option<SecretPatterns>,
     pub(crate) shell: ShellSettings,
     /// None unless enabled.
     pub(crate) fetch: Option<FetchSettings>,
@@ -56,8 +57,8 @@ pub(crate) struct Config {
     pub(crate) history_keep: Option<usize>,
     /// Lint warns about parts with more tokens than this.
     pub(crate) lint_part_tokens: Option<usize>,
-    /// Unknown keys, which have no effect.
-    pub(crate) warnings: Vec<String>,
+    /// Unknown keys, which have no effect, and what else the workspace found.
+    pub(crate) warnings: Vec<Warning>,
 }
 
 #[derive(Default, Deserialize)]
@@ -115,7 +116,7 @@ struct Lint {
 impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = match read_text(path) {
-            Err(Failure::Told(report)) if report.code == Code::FileNotFound => return Ok(Self::default()),
+            Err(Failure::Reported(report)) if report.code == Code::FileNotFound => return Ok(Self::default()),
             text => text?,
         };
         Self::parse(path, &text)
@@ -146,6 +147,15 @@ impl Config {
             let message = "lint.part_tokens must be at least 1; remove it to use the default";
             return invalid("lint.part_tokens", message.to_owned());
         }
+        let secrets =
+            tools.files.secrets.map(|patterns| SecretPatterns::parse(patterns.iter().map(String::as_str)));
+        let secrets = match secrets.transpose() {
+            Ok(secrets) => secrets,
+            Err(error) => {
+                let message = format!("tools.files.secrets: {error}: {}", error.source);
+                return invalid("tools.files.secrets", message);
+            }
+        };
         let shell_times = 1..=tools::limits::MOST_COMMAND_TIME.as_secs();
         let rounds = 1..=u64::from(persona::limits::TOOL_ROUNDS);
         for (name, value, bounds) in [
@@ -161,7 +171,7 @@ impl Config {
             env_allow: env.allow,
             providers,
             mcp_servers,
-            secrets: tools.files.secrets,
+            secrets,
             shell: tools.shell,
             fetch: Some(tools.fetch).filter(|fetch| fetch.enabled),
             max_tool_rounds: run.max_tool_rounds.and_then(|rounds| u32::try_from(rounds).ok()),
@@ -207,11 +217,12 @@ fn suggestion(word: &str, known: &[&str]) -> String {
 }
 
 /// Warnings about unknown keys, each with its place and a suggestion.
-fn unknown(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<String> {
+fn unknown(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |key: &str, offset: usize, known: &[&str]| {
         let hint = suggestion(key, known);
-        warnings.push(format!("{}: unknown key {key:?} has no effect; {hint}", place(path, text, offset)));
+        let message = format!("{}: unknown key {key:?} has no effect; {hint}", place(path, text, offset));
+        warnings.push(Warning::new(WarningCode::UnknownSetting, message));
     };
     for (key, value) in table {
         let found = KNOWN.iter().find(|(name, _)| *name == key.get_ref().as_ref());

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use crate::failure::{CommandError, Failure, Result};
 
-/// Maximum size of a file or of standard input. A persona with all its pieces fits.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// Maximum size of a file or of standard input: an import takes every personas.toml that is read in place.
+const MOST_BYTES: u64 = persona::limits::FILE_BYTES as u64;
 
 /// State that `show --json` prints beside the fields. Ignored, so that its output can be edited.
 const STATE_FIELDS: [&str; 4] = ["scope", "guid", "created_at", "updated_at"];
@@ -248,7 +248,7 @@ mod tests {
     fn refusal<T: DeserializeOwned>(text: &str, purpose: Purpose) -> Option<(Code, String, Vec<String>)> {
         match Definition::parse_text(text, "x.toml", purpose).and_then(Definition::into_input::<T>) {
             Ok(_) => None,
-            Err(Failure::Told(report)) => {
+            Err(Failure::Reported(report)) => {
                 Some((report.code, report.subject.field.unwrap_or_default(), report.candidates))
             }
             Err(_) => panic!("a failure without a report"),
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn an_error_of_the_syntax_has_a_place() {
         let place = |text| match Definition::parse_text(text, "x.toml", Purpose::Create) {
-            Err(Failure::Told(report)) => report.subject.place.expect("a place"),
+            Err(Failure::Reported(report)) => report.subject.place.expect("a place"),
             _ => panic!("the text has an error"),
         };
         assert_eq!(place("name = 'a'\nsummary = 'x\n").line, Some(2));

@@ -20,7 +20,7 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error as data; a person reads it as a sentence.
-    Told(Box<Report>),
+    Reported(Box<Report>),
     /// A run stopped before its end. The reason is already printed.
     Unfinished,
     /// The answer was stopped with Ctrl-C, or by another process.
@@ -34,14 +34,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn told(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Report::new(code, message).into()
     }
 
     /// The message, if there is one.
     pub(crate) fn sentence(&self) -> Option<String> {
         match self {
-            Self::Told(report) => Some(report.sentence(wording::remedy)),
+            Self::Reported(report) => Some(report.sentence(wording::remedy)),
             _ => None,
         }
     }
@@ -80,7 +80,7 @@ impl Failure {
             Self::Unfinished => 7,
             Self::Interrupted => Signal::Interrupt.exit_code(),
             Self::Stopped(signal) => signal.exit_code(),
-            Self::Told(report) => match report.kind {
+            Self::Reported(report) => match report.kind {
                 ErrorKind::Broken => 1,
                 ErrorKind::Invalid => 2,
                 ErrorKind::Missing => 3,
@@ -94,7 +94,7 @@ impl Failure {
 
 impl From<Report> for Failure {
     fn from(report: Report) -> Self {
-        Self::Told(Box::new(report))
+        Self::Reported(Box::new(report))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Paths of configuration and data on this machine.
 
+use std::fs::DirBuilder;
 #[cfg(unix)]
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -54,6 +55,11 @@ impl Directories {
         self.masque_data().join("masque.db")
     }
 
+    /// The token of the user's servers.
+    pub(crate) fn token_file(&self) -> PathBuf {
+        self.masque_data().join("token")
+    }
+
     /// The list of trusted projects.
     pub(crate) fn trusted_file(&self) -> PathBuf {
         self.masque_data().join("trusted.toml")
@@ -78,6 +84,35 @@ pub(crate) fn database(named: Option<&str>) -> Result<String> {
     Ok(named.to_owned())
 }
 
+/// The program of a name, as a shell would find it.
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let directories = std::env::split_paths(&path).filter(|directory| directory.is_absolute());
+    directories.map(|directory| directory.join(program)).find(|file| is_executable(file))
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// Fails if a named database file is in a directory that does not exist: the name is probably mistyped.
+pub(crate) fn check_parent(database: &str) -> Result<()> {
+    let database::Location::Sqlite(path) = database::Location::parse(database)? else { return Ok(()) };
+    match path.parent().filter(|parent| *parent != Path::new("") && !parent.is_dir()) {
+        Some(parent) => {
+            let (path, directory) = (path.display().to_string(), parent.display().to_string());
+            Err(CommandError::NoDatabaseDirectory { path, directory }.into())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Creates the directory of a database file.
 pub(crate) fn make_parent(database: &str) -> Result<()> {
     match database::Location::parse(database)? {
@@ -90,7 +125,26 @@ pub(crate) fn make_parent_of(path: &Path) -> Result<()> {
     let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) else {
         return Ok(());
     };
-    std::fs::create_dir_all(parent).map_err(|error| Failure::file("create the directory", parent, &error))
+    make_directory(parent, DirBuilder::new().recursive(true))
+        .map_err(|error| Failure::file("create the directory", parent, &error))
+}
+
+/// Creates a directory with those above it. They survive a power cut, because the database in it does. Like
+/// SQLite, ignores a directory that cannot be synced.
+fn make_directory(directory: &Path, builder: &DirBuilder) -> std::io::Result<()> {
+    match files::disk::make_directory(directory, builder) {
+        Err(_) if directory.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
+/// Makes the user's own data directory, which only the user can read. If that fails, so does the first write.
+pub(crate) fn make_data(directories: &Directories) {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    builder.mode(0o700);
+    let _ = make_directory(&directories.masque_data(), &builder);
 }
 
 /// Takes the permissions of others off the user's own data directory and off a database file. Returns a line
@@ -98,10 +152,10 @@ pub(crate) fn make_parent_of(path: &Path) -> Result<()> {
 #[cfg(unix)]
 pub(crate) fn keep_private(directories: Option<&Directories>, database: &str) -> Vec<String> {
     let own = directories.map(Directories::masque_data);
-    let mut mended = Vec::new();
+    let mut narrowed = Vec::new();
     if let Some(directory) = &own {
-        let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
-        mended.extend(mend(directory, 0o700));
+        let _ = make_directory(directory, DirBuilder::new().recursive(true).mode(0o700));
+        narrowed.extend(narrow(directory, 0o700));
     }
     let mut files: Vec<PathBuf> = directories.map(Directories::local_database).into_iter().collect();
     if let Ok(database::Location::Sqlite(path)) = database::Location::parse(database) {
@@ -115,10 +169,10 @@ pub(crate) fn keep_private(directories: Option<&Directories>, database: &str) ->
             PathBuf::from(name)
         };
         let (log, index) = (beside("-wal"), beside("-shm"));
-        mended.extend(mend(&file, 0o600));
-        let _ = (mend(&log, 0o600), mend(&index, 0o600));
+        narrowed.extend(narrow(&file, 0o600));
+        let _ = (narrow(&log, 0o600), narrow(&index, 0o600));
     }
-    mended
+    narrowed
 }
 
 #[cfg(not(unix))]
@@ -126,15 +180,16 @@ pub(crate) fn keep_private(_: Option<&Directories>, _: &str) -> Vec<String> {
     Vec::new()
 }
 
-/// Sets the permissions if others have any. Returns the line that says so.
+/// Takes the permissions of others away if they have any. Returns the line that says so.
 #[cfg(unix)]
-fn mend(path: &Path, mode: u32) -> Option<String> {
+fn narrow(path: &Path, mode: u32) -> Option<String> {
     let found = std::fs::symlink_metadata(path).ok()?;
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
     if !is_own || found.is_symlink() || found.mode() & 0o077 == 0 {
         return None;
     }
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).ok()?;
+    // Only takes permissions away: what its owner made read-only stays so.
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(found.mode() & mode)).ok()?;
     Some(format!("{} could be read by other users; now only you can", path.display()))
 }
 

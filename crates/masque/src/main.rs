@@ -5,6 +5,7 @@
 
 mod ask;
 mod cli;
+mod completion;
 mod config;
 mod definition;
 mod failure;
@@ -13,6 +14,7 @@ mod project;
 mod runtime;
 mod signals;
 mod terminal;
+mod token;
 mod trust;
 mod wording;
 mod workspace;
@@ -23,7 +25,7 @@ mod output;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind as UsageError;
 use tracing_subscriber::EnvFilter;
 
@@ -40,7 +42,11 @@ fn main() -> ExitCode {
         return tools::keep(&line);
     }
     hide_memory();
-    let cli = match Cli::try_parse() {
+    if completion::answer() {
+        return ExitCode::SUCCESS;
+    }
+    let parsed = cli::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };

@@ -15,17 +15,23 @@ use crate::failure::{Failure, Result};
 mod clean;
 pub(crate) use clean::{clean, one_line};
 
+mod layer;
+pub(crate) use layer::{layer_mark, layer_style};
+
 mod layout;
 pub(crate) use layout::{truncate, width_of, wrap};
 
 mod table;
 pub(crate) use table::{Column, Table};
 
+mod pager;
+use pager::Pager;
+
 mod progress;
 pub(crate) use progress::{Counter, TransferProgress};
 
 mod warning;
-pub(crate) use warning::Warning;
+pub(crate) use warning::{Warning, WarningCode};
 
 /// When to use color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -73,6 +79,11 @@ pub(crate) enum Style {
     /// Changed words within these lines.
     RemovedWord,
     AddedWord,
+    /// The layers of a persona, as in the editor.
+    BaseLayer,
+    OwnLayer,
+    StageLayer,
+    OverrideLayer,
 }
 
 impl Style {
@@ -89,6 +100,10 @@ impl Style {
             Self::Added => "32",
             Self::RemovedWord => "1;4;31",
             Self::AddedWord => "1;4;32",
+            Self::BaseLayer => "34",
+            Self::OwnLayer => "32",
+            Self::StageLayer => "35",
+            Self::OverrideLayer => "33",
         }
     }
 }
@@ -102,6 +117,9 @@ pub(crate) struct Output {
     error_color: bool,
     terminal: bool,
     width: Option<usize>,
+    pager: Option<Pager>,
+    /// Hints that wait for the end of the pager.
+    hints: Vec<String>,
 }
 
 impl Output {
@@ -115,7 +133,26 @@ impl Output {
             terminal,
             width: layout::terminal_width(terminal),
             stdout: BufWriter::new(stdout),
+            pager: None,
+            hints: Vec::new(),
         }
+    }
+
+    /// Sends output that is longer than the screen to the user's pager, on a terminal.
+    pub(crate) fn start_paging(&mut self) {
+        if self.terminal && !self.json {
+            self.pager = Pager::find();
+        }
+    }
+
+    /// Waits until the user closes the pager.
+    pub(crate) fn finish_paging(&mut self) -> Result<()> {
+        let Some(pager) = self.pager.take() else { return Ok(()) };
+        let finished = pager.finish().map_err(Failure::output);
+        for hint in std::mem::take(&mut self.hints) {
+            let _ = writeln!(io::stderr(), "{hint}");
+        }
+        finished
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -243,14 +280,21 @@ impl Output {
     /// Writes a hint to standard error. Nothing with `--json`.
     pub(crate) fn advise(&mut self, text: &str) -> Result<()> {
         self.flush()?;
-        if !self.json {
-            let _ = writeln!(io::stderr(), "{}", clean(text));
+        let text = clean(text).into_owned();
+        match (self.json, &self.pager) {
+            (true, _) => {}
+            // Written now, it would mix with the pager's screen.
+            (false, Some(_)) => self.hints.push(text),
+            (false, None) => {
+                let _ = writeln!(io::stderr(), "{text}");
+            }
         }
         Ok(())
     }
 
     /// Writes warnings to standard error.
     pub(crate) fn warn(&mut self, warnings: &[Warning]) -> Result<()> {
+        self.finish_paging()?;
         self.flush()?;
         warning::write(warnings, self.json, self.error_color);
         Ok(())
@@ -261,6 +305,9 @@ impl Output {
     }
 
     fn write(&mut self, text: &str) -> Result<()> {
+        if let Some(pager) = &mut self.pager {
+            return pager.write(text.as_bytes()).map_err(Failure::output);
+        }
         self.stdout.write_all(text.as_bytes()).map_err(Failure::output)
     }
 }
@@ -286,7 +333,7 @@ pub(crate) fn report(failure: &Failure, json: bool, color: ColorChoice) {
 
 /// A failure as data. Its message is the sentence that a person reads.
 pub(crate) fn as_json(failure: &Failure) -> serde_json::Value {
-    let Failure::Told(report) = failure else { return serde_json::Value::Null };
+    let Failure::Reported(report) = failure else { return serde_json::Value::Null };
     let message = report.sentence(crate::wording::remedy);
     serde_json::json!({ "error": Report { message, ..(**report).clone() } })
 }

@@ -13,17 +13,13 @@ use tools::{Guard, McpServers, ServerSettings, ShellSettings};
 use crate::config::Config;
 use crate::failure::{CommandError, Result};
 use crate::locations::Directories;
-use crate::output::{self, Warning};
+use crate::output::{self, Warning, WarningCode};
 use crate::project::{Connections, Project, read_text};
-use crate::trust::{TrustList, TrustState};
+use crate::trust::{News, TrustList, TrustState};
 use crate::workspace::{Audience, Workspace};
 
 /// Maximum number of names in a notice.
 const LISTED_NAMES: usize = 10;
-
-/// The notice for a project that is no longer trusted.
-const CHANGED: &str = "the MCP servers, providers or tool presets of this project changed since you trusted it; \
-                       review them with `masque trust`";
 
 /// Opens the runtime. Prints notices about ignored parts of the project to standard error.
 pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
@@ -32,8 +28,7 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
     // Without a root, a server uses no project.
     let project = project.as_ref().filter(|_| root.is_some());
     let allowed = AllowedConnections::resolve(config, project, directories.as_ref());
-    let notices: Vec<Warning> = allowed.notices.into_iter().map(Warning::Message).collect();
-    output::warn(&notices, workspace.json);
+    output::warn(&allowed.notices, workspace.json);
     let environment = |name: &str| std::env::var(name).ok();
     let providers = Providers::build(allowed.providers, &environment)
         .map_err(|error| CommandError::InvalidProviders(error.to_string()))?;
@@ -43,6 +38,7 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
         guard: guard(config, directories.as_ref()),
         fetch: config.fetch.clone(),
         sources: Vec::new(),
+        library_tools: server::library_tools(),
         env_allow: config.env_allow.clone(),
         environment: Arc::new(environment),
         root,
@@ -59,7 +55,7 @@ pub(crate) fn warn_of_wide_root(workspace: &Workspace) {
     let Workspace { project, directories, audience, .. } = workspace;
     let root = root(project.as_ref(), *audience);
     let home = directories.as_ref().map(|directories| directories.home.as_path());
-    let notice = wide_root(root.as_deref(), home).map(Warning::Message);
+    let notice = wide_root(root.as_deref(), home).map(|text| Warning::new(WarningCode::WideRoot, text));
     output::warn(&Vec::from_iter(notice), workspace.json);
 }
 
@@ -91,7 +87,7 @@ fn guard(config: &Config, directories: Option<&Directories>) -> Guard {
     let own = directories.into_iter().flat_map(|of| [of.masque_config(), of.masque_data()]);
     let guard = Guard::default().with_own(own);
     match &config.secrets {
-        Some(secrets) => guard.with_secrets(secrets.iter().map(String::as_str)),
+        Some(secrets) => guard.with_secrets(secrets.clone()),
         None => guard,
     }
 }
@@ -142,7 +138,7 @@ pub(crate) struct AllowedConnections {
     /// True if the user trusts the project.
     pub(crate) is_trusted: bool,
     /// Notices about ignored parts of the project.
-    pub(crate) notices: Vec<String>,
+    pub(crate) notices: Vec<Warning>,
 }
 
 impl AllowedConnections {
@@ -165,9 +161,9 @@ impl AllowedConnections {
             if !own.server_names.is_empty() || !own.provider_names.is_empty() {
                 let (file, config) = (directories.personas_file(), directories.config_file());
                 let (file, config) = (file.display(), config.display());
-                allowed.notices.push(format!(
-                    "the MCP servers and providers in {file} have no effect; move them to {config}"
-                ));
+                let text =
+                    format!("the MCP servers and providers in {file} have no effect; move them to {config}");
+                allowed.notices.push(Warning::new(WarningCode::ConnectionsIgnored, text));
             }
         }
         let Some(project) = project else { return allowed };
@@ -176,15 +172,22 @@ impl AllowedConnections {
         match directories.map(TrustList::read) {
             Some(Ok(list)) => match list.state(&project.root, &text) {
                 TrustState::Trusted => allowed.is_trusted = true,
-                TrustState::Changed => allowed.notices.push(CHANGED.to_owned()),
+                TrustState::Changed => {
+                    let text = changed(&list.news(&project.root, &text));
+                    allowed.notices.push(Warning::new(WarningCode::TrustChanged, text));
+                }
                 TrustState::Untrusted => {}
             },
-            Some(Err(failure)) => allowed.notices.extend(failure.sentence()),
+            Some(Err(failure)) => {
+                let sentence = failure.sentence();
+                allowed.notices.extend(sentence.map(|text| Warning::new(WarningCode::TrustUnreadable, text)));
+            }
             None => {}
         }
         let named = Connections::parse(&project.file(), &text);
         if allowed.is_trusted {
-            allowed.notices.extend(named.warnings);
+            let invalid = |text| Warning::new(WarningCode::InvalidConnection, text);
+            allowed.notices.extend(named.warnings.into_iter().map(invalid));
             allowed.project_providers = add(&mut allowed.providers, named.providers);
             allowed.project_servers = add(&mut allowed.mcp_servers, named.mcp_servers);
             return allowed;
@@ -194,13 +197,24 @@ impl AllowedConnections {
         {
             if !names.is_empty() {
                 let names = join_limited(&names);
-                allowed.notices.push(format!(
+                let text = format!(
                     "this project defines {what} ({names}); they are not {done} until you run `masque trust`"
-                ));
+                );
+                allowed.notices.push(Warning::new(WarningCode::UntrustedConnections, text));
             }
         }
         allowed
     }
+}
+
+/// The notice for a project that is no longer trusted.
+fn changed(news: &[News]) -> String {
+    let fields: Vec<String> = news.iter().map(|news| news.field.clone()).collect();
+    let which = match fields.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", join_limited(&fields)),
+    };
+    format!("this project changed since you trusted it{which}; review it with `masque trust`")
 }
 
 /// Joins the first names, and counts the rest.

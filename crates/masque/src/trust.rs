@@ -2,7 +2,7 @@
 //!
 //! A list that other users can write is rejected.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,14 +10,18 @@ use std::time::Duration;
 
 use app::Remedy;
 use chrono::{DateTime, SubsecRound as _, Utc};
+use persona::ToolPreset;
 use serde::{Deserialize, Serialize};
 
 use crate::definition::not_toml;
 use crate::failure::{CommandError, Failure, Result};
 use crate::locations::{Directories, make_parent_of};
 
+mod approvals;
+pub(crate) use approvals::Approvals;
+
 mod fingerprint;
-use fingerprint::{entries, fingerprint};
+use fingerprint::{fields, fingerprint};
 
 /// Maximum number of trusted projects.
 const MOST_PROJECTS: usize = 10_000;
@@ -43,9 +47,12 @@ pub(crate) struct TrustedProject {
     /// The fingerprint of the trusted content. None in a list of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<String>,
-    /// The fingerprint of each entry that trust lets act, such as `mcp_servers.issues`.
+    /// The fields that trust lets act, such as `mcp_servers.issues.args`, with their values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) entries: BTreeMap<String, String>,
+    pub(crate) fields: BTreeMap<String, String>,
+    /// Hashes in a list of an older version.
+    #[serde(default, skip_serializing)]
+    entries: BTreeMap<String, String>,
 }
 
 /// A tool preset of the shared library whose approvals the user confirmed.
@@ -56,6 +63,9 @@ pub(crate) struct ConfirmedPreset {
     pub(crate) since: DateTime<Utc>,
     /// The hash of its content.
     pub(crate) content: String,
+    /// The names and patterns that it approves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<String>,
 }
 
 /// All trusted projects, by directory, and all confirmed presets, by name.
@@ -67,12 +77,15 @@ pub(crate) struct TrustList {
     pub(crate) presets: Vec<ConfirmedPreset>,
 }
 
-/// How an entry of a project differs from the trusted one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum News {
-    New,
-    Changed,
-    Gone,
+/// A field of a project that differs from the trusted one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct News {
+    /// Such as `mcp_servers.issues.args`.
+    pub(crate) field: String,
+    /// None if it is new.
+    pub(crate) before: Option<String>,
+    /// None if it is gone.
+    pub(crate) now: Option<String>,
 }
 
 /// The trust in a project.
@@ -127,26 +140,30 @@ impl TrustList {
             if projects.len() >= MOST_PROJECTS {
                 return Err(CommandError::TooManyProjects { most: MOST_PROJECTS }.into());
             }
-            let (since, entries) = (Utc::now().trunc_subsecs(0), entries(text));
-            projects.push(TrustedProject { directory, since, content, entries });
+            let (since, fields) = (Utc::now().trunc_subsecs(0), fields(text));
+            projects.push(TrustedProject { directory, since, content, fields, entries: BTreeMap::new() });
             projects.sort_by(|one, other| one.directory.cmp(&other.directory));
             Ok(true)
         })
     }
 
-    /// The entries of a project that are new, changed or gone since the user trusted it.
-    pub(crate) fn news(&self, root: &Path, text: &str) -> Vec<(News, String)> {
+    /// The fields of a project that are new, changed or gone since the user trusted it. Empty if the list
+    /// does not know the trusted ones.
+    pub(crate) fn news(&self, root: &Path, text: &str) -> Vec<News> {
         let root = root.canonicalize().unwrap_or_default();
         let known = self.projects.iter().find(|trusted| Path::new(&trusted.directory) == root);
-        let Some(TrustedProject { entries: before, .. }) = known else { return Vec::new() };
-        let now = entries(text);
-        let added = now.iter().filter_map(|(name, hash)| match before.get(name) {
-            None => Some((News::New, name.clone())),
-            Some(known) if known != hash => Some((News::Changed, name.clone())),
-            Some(_) => None,
-        });
-        let gone = before.keys().filter(|name| !now.contains_key(*name));
-        added.chain(gone.map(|name| (News::Gone, name.clone()))).collect()
+        let Some(TrustedProject { fields: before, entries, .. }) = known else { return Vec::new() };
+        if before.is_empty() && !entries.is_empty() {
+            return Vec::new();
+        }
+        let now = fields(text);
+        let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+        let of = |name: &String| News {
+            field: name.clone(),
+            before: before.get(name).cloned(),
+            now: now.get(name).cloned(),
+        };
+        names.into_iter().map(of).filter(|news| news.before != news.now).collect()
     }
 
     /// True if the user confirmed the preset of this hash.
@@ -155,7 +172,9 @@ impl TrustList {
     }
 
     /// Confirms a preset in place of an earlier version. Returns false if it was confirmed before.
-    pub(crate) fn confirm(directories: &Directories, name: &str, content: String) -> Result<bool> {
+    pub(crate) fn confirm(directories: &Directories, preset: &ToolPreset) -> Result<bool> {
+        let (name, content) = (preset.name.to_string(), agent::preset_hash(preset));
+        let tools = preset.auto_tools().map(str::to_owned).collect();
         Self::change(directories, |trust| {
             if trust.confirms(&content) {
                 return Ok(false);
@@ -165,7 +184,7 @@ impl TrustList {
                 return Err(CommandError::TooManyProjects { most: MOST_PROJECTS }.into());
             }
             let since = Utc::now().trunc_subsecs(0);
-            trust.presets.push(ConfirmedPreset { name: name.to_owned(), since, content });
+            trust.presets.push(ConfirmedPreset { name, since, content, tools });
             trust.presets.sort_by(|one, other| one.name.cmp(&other.name));
             Ok(true)
         })

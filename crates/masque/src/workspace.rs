@@ -4,14 +4,18 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use app::{Author, FileScopes, Library, Location, OpenOptions};
+use app::{Author, Code, FileScopes, Library, Location, OpenOptions, Remedy, Report, Subject};
 use persona::Scope;
 
 use crate::config::Config;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::locations::{self, Directories};
+use crate::output::{Warning, WarningCode};
 use crate::project::{Project, read_text};
 use crate::trust::{TrustList, TrustState};
+
+mod stand_in;
+use stand_in::StandIn;
 
 /// Opening the database may take this long without a notice.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -28,6 +32,8 @@ pub(crate) struct Workspace {
     pub(crate) audience: Audience,
     /// True if warnings are printed as JSON.
     pub(crate) json: bool,
+    /// Removed when the workspace is dropped.
+    stand_in: Option<StandIn>,
 }
 
 /// The global options that select a workspace.
@@ -70,19 +76,30 @@ impl Workspace {
         let home = directories.as_ref().map(|directories| directories.home.as_path());
         let mut project = Project::find(options.project, home)?;
         if !project.as_ref().is_some_and(Project::is_open) {
-            config.warnings.extend(Project::passed_over(home));
+            let foreign = |text| Warning::new(WarningCode::ForeignProject, text);
+            config.warnings.extend(Project::passed_over(home).map(foreign));
         }
         if let Some(foreign) = project.take_if(|found| is_foreign(found, directories.as_ref())) {
-            config.warnings.push(format!(
+            let text = format!(
                 "{} is a link out of the project; it is not read until you run `masque trust` there",
                 foreign.file().display()
-            ));
+            );
+            config.warnings.push(Warning::new(WarningCode::LinkedProject, text));
         }
-        let database = locations::database(options.database)?;
-        config.warnings.extend(locations::keep_private(directories.as_ref(), &database));
-        locations::make_parent(&database)?;
-        let files = match &directories {
-            Some(directories) => file_scopes(directories, project.as_ref(), audience, options)?,
+        let mut database = locations::database(options.database)?;
+        // This also creates the user's own data directory.
+        let private = |text| Warning::new(WarningCode::MadePrivate, text);
+        let made_private = locations::keep_private(directories.as_ref(), &database);
+        config.warnings.extend(made_private.into_iter().map(private));
+        if options.database.is_some() {
+            locations::check_parent(&database)?;
+        }
+        let mut files = match &directories {
+            Some(directories) => file_scopes(directories, project.as_ref(), audience, options),
+            None => None,
+        };
+        let stand_in = match &directories {
+            Some(directories) => StandIn::for_missing(directories, &mut database, files.as_mut()).await?,
             None => None,
         };
         let opened = project.as_ref().is_some_and(Project::is_open);
@@ -93,8 +110,40 @@ impl Workspace {
         };
         let open_options = OpenOptions { database, create: true, files, default_scope };
         let library = with_wait_notice(Library::open(open_options)).await?;
+        let read_only = |text| Warning::new(WarningCode::ReadOnlyLibrary, text);
+        config.warnings.extend(StandIn::warning(stand_in.as_ref(), &library).map(read_only));
         let author = Author::new(user(), "cli");
-        Ok(Self { library, author, config, project, directories, audience, json: options.json })
+        let json = options.json;
+        Ok(Self { library, author, config, project, directories, audience, json, stand_in })
+    }
+}
+
+impl Workspace {
+    /// The directory of the user's own database, if it is missing and cannot be created. An empty database
+    /// then takes its place.
+    pub(crate) fn unwritable_directory(&self) -> Option<&Path> {
+        self.stand_in.as_ref().map(StandIn::directory)
+    }
+
+    /// Names the place that cannot be written in a failure for that reason.
+    pub(crate) fn with_place(&self, failure: Failure) -> Failure {
+        let Failure::Reported(report) = failure else { return failure };
+        let directory = self.unwritable_directory();
+        let is_below = report.subject.place.as_ref().zip(directory).is_some_and(|(place, directory)| {
+            report.code == Code::FileDenied && Path::new(&place.path).starts_with(directory)
+        });
+        let is_of_database =
+            report.code == Code::DatabaseReadOnly && report.remedies.contains(&Remedy::CheckRights);
+        let place = match directory {
+            Some(directory) => Some(directory.display().to_string()),
+            None => self.library.read_only().map(ToString::to_string),
+        };
+        let Some(place) = place.filter(|_| is_below || is_of_database) else {
+            return Failure::Reported(report);
+        };
+        let message = format!("{place} cannot be written");
+        let remedies = vec![Remedy::CheckRights, Remedy::OtherDatabase];
+        Report { message, subject: Subject::file(place), remedies, ..*report }.into()
     }
 }
 
@@ -113,26 +162,25 @@ fn file_scopes(
     project: Option<&Project>,
     audience: Audience,
     options: WorkspaceOptions<'_>,
-) -> Result<Option<FileScopes>> {
+) -> Option<FileScopes> {
     let named = project.is_some_and(|project| project.origin.is_named());
     if audience == Audience::Network && !named {
-        return Ok(None);
+        return None;
     }
     let local = directories.local_database();
     let (global, project) = (directories.personas_file(), project.map(Project::file));
     let needed = named || global.exists() || project.as_ref().is_some_and(|file| file.exists());
     // A server may run without a writable data directory, with a database only.
     if options.database.is_some() && !needed && !locations::can_write(&local) {
-        return Ok(None);
+        return None;
     }
-    locations::make_parent_of(&local)?;
-    Ok(Some(FileScopes {
+    Some(FileScopes {
         global: Some(global),
         project,
         local: Location::Sqlite(local),
         locks: directories.locks(),
         writable: audience != Audience::Network,
-    }))
+    })
 }
 
 /// Prints a notice on a terminal if opening takes long.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use app::Library;
+use app::{Library, Runtime};
 use http::request::Parts;
 use operations::{Front, ToolSelection};
 use persona::{Code, Remedy, Report};
@@ -30,6 +30,8 @@ pub struct McpOptions {
     pub tools: ToolSelection,
     /// The author of clients' changes: the user who runs the server.
     pub user: Option<Arc<str>>,
+    /// Runs personas for their tests. Absent: only the library is served.
+    pub runtime: Option<Runtime>,
 }
 
 /// The library as an MCP server. One is made for every session of the older era and for every
@@ -39,6 +41,7 @@ pub struct Masque {
     library: Library,
     tools: ToolSelection,
     user: Option<Arc<str>>,
+    runtime: Option<Runtime>,
     /// Cancelled when the client is gone; over HTTP every request carries its own.
     gone: CancellationToken,
     /// The subscriptions of a session of the older era. Set when its client is known.
@@ -49,9 +52,9 @@ type Context = RequestContext<RoleServer>;
 
 impl Masque {
     pub fn new(library: Library, options: &McpOptions) -> Self {
-        let McpOptions { tools, user } = options;
-        let (tools, user) = (*tools, user.clone());
-        Self { library, tools, user, gone: CancellationToken::new(), watch: OnceLock::new() }
+        let McpOptions { tools, user, runtime } = options;
+        let (tools, user, runtime) = (*tools, user.clone(), runtime.clone());
+        Self { library, tools, user, runtime, gone: CancellationToken::new(), watch: OnceLock::new() }
     }
 
     /// Ends open streams regularly when the token is cancelled.
@@ -113,7 +116,7 @@ impl ServerHandler for Masque {
         let user = self.user.as_deref();
         let operation_context = operations::Context {
             library: &self.library,
-            runtime: None,
+            runtime: self.runtime.as_ref(),
             author: &|| caller::author(&context, user),
             front: Front::Mcp(selection),
             lint: None,

@@ -118,6 +118,11 @@ fn chosen_tools(uri: &Uri) -> Result<Option<ToolSelection>, Refusal> {
     }
 }
 
+/// Refuses a request before it reaches the endpoint, in the protocol's form.
+pub fn refuse(report: Report) -> Response {
+    Refusal::from(report).into_response()
+}
+
 /// The protocol requires clients to accept both forms of an answer. `*/*` accepts both.
 fn accept_both(headers: &mut HeaderMap) {
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());

@@ -14,8 +14,8 @@ const INSTRUCTIONS: &str = "Masque holds personas: named behaviours made of part
 Load as little as you need: search_library or list_agent_personas to find one; get_persona_manifest to see what it \
 is made of; get_agent_part, get_agent_trait, get_agent_skill or get_agent_guardrail for single pieces; \
 get_agent_persona with compiled: true for the whole as one prompt. `overrides` exchanges parts for one call, \
-max_tokens keeps an answer small. The same name may stand in several scopes (builtin, shared, global, project): the \
-last of them counts, unless `scope` names one. Names in the wrong spelling are answered with the near ones.";
+max_tokens keeps an answer small. Several scopes can define a name (builtin < shared < global < project): \
+the strongest wins, unless `scope` names one. A misspelled name returns suggestions.";
 
 static INFO: LazyLock<ServerConfig> = LazyLock::new(|| {
     let capabilities = ServerCapabilities::builder()

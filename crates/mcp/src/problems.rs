@@ -1,16 +1,24 @@
 //! Errors in personas.toml files, for callers of tools.
 
-use app::{Library, Problem, ProblemLevel};
+use app::{Library, Problem, ProblemLevel, Tokenizer};
+use persona::TokenCounter as _;
 
 use crate::limits::PROBLEMS;
 
+/// The warning where only few tokens are left for it.
+const BRIEF: &str = "warning: personas.toml has errors";
+
 /// The warning that follows an answer while a file has an error. The user may not see the terminal,
-/// but the model can tell them.
-pub(crate) fn warning(library: &Library) -> Option<String> {
+/// but the model can tell them. Where an answer has a budget, `room` is what it leaves: the warning is
+/// short, or missing, if it does not fit.
+pub(crate) fn warning(library: &Library, room: impl FnOnce() -> Option<usize>) -> Option<String> {
     if !library.has_errors() {
         return None;
     }
-    worded(&library.problems())
+    let whole = worded(&library.problems())?;
+    let room = room();
+    let fits = |text: &String| room.is_none_or(|room| Tokenizer.count(text) <= room);
+    [whole, BRIEF.to_owned()].into_iter().find(fits)
 }
 
 /// The errors in words. None if every entry is in force.

@@ -6,7 +6,7 @@ use app::Library;
 use app::inputs::GetPersona;
 use app::outputs::ListItem;
 use operations::Reads;
-use persona::{Code, Name, PartType, Report};
+use persona::{Budget, Code, Name, PartType, Report, TokenCounter as _};
 use rmcp::model::{
     CacheScope, ErrorData, GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage, Role,
@@ -41,7 +41,7 @@ fn wear() -> Prompt {
         argument("detail", false, "true (the default) for the full text, false for the short one"),
         argument("types", false, "Only parts of these types: tone,goal"),
         argument("limit", false, "Only this many parts, by priority"),
-        argument("max_tokens", false, "Tokens for the text of the persona; keeps what fits, by priority"),
+        argument("max_tokens", false, "Tokens for the whole message; keeps what fits, by priority"),
     ];
     Prompt::new(
         WEAR,
@@ -65,18 +65,35 @@ pub(crate) async fn get(
     prompt: &str,
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
-    let request = request(prompt, arguments)
+    let mut request = request(prompt, arguments)
         .map_err(|message| wording::invalid_params(&Report::new(Code::InvalidValue, message)))?;
-    let prompt = Reads(library).prompt(&request).await.map_err(|error| protocol_error(&error))?;
-    let app::outputs::Prompt { text: prompt, budget } = prompt;
-    let name = &request.name;
-    let text = format!(
-        "From now on, take on the persona {name} that is described below, and stay in it until I ask you to stop.\n\n{prompt}"
+    let opening = format!(
+        "From now on, take on the persona {} that is described below, and stay in it until I ask you to stop.\n\n",
+        request.name
     );
-    let message = PromptMessage::new_text(Role::User, text);
-    let over = budget.is_some_and(|budget| budget.over_budget);
-    let description = format!("The persona {name}{}", if over { ", over budget" } else { "" });
+    // The budget is that of the whole message.
+    let spent = u32::try_from(app::Tokenizer.count(&opening)).unwrap_or(u32::MAX);
+    request.max_tokens = request.max_tokens.map(|most| most.saturating_sub(spent).max(1));
+    let prompt = Reads(library).prompt(&request).await.map_err(|error| protocol_error(&error))?;
+    let app::outputs::Prompt { text, budget } = prompt;
+    let message = PromptMessage::new_text(Role::User, opening + &text);
+    let description =
+        format!("The persona {}{}", request.name, budget.as_ref().map(shortened).unwrap_or_default());
     Ok(GetPromptResult::new(vec![message]).with_description(description))
+}
+
+/// The effect of a budget, behind the name of a persona.
+fn shortened(budget: &Budget) -> String {
+    let over = if budget.over_budget { ", over budget" } else { "" };
+    let named = budget
+        .left_out
+        .iter()
+        .flat_map(|(kind, names)| names.keys().map(move |name| format!("{kind} {name}")));
+    let named: Vec<String> = named.collect();
+    let count = budget.left_out_count.filter(|_| named.is_empty()).map(|count| format!("{count} pieces"));
+    let left_out = if named.is_empty() { count } else { Some(named.join(", ")) };
+    let left_out = left_out.map(|left_out| format!("; left out: {left_out}")).unwrap_or_default();
+    format!("{over}{left_out}")
 }
 
 /// The library request of a prompt and its arguments.

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, LazyLock};
 
-use app::{AsReport as _, ErrorKind};
+use app::{AsReport as _, ErrorKind, Tokenizer};
 use operations::{
     BoxedOutcome, CallError, Context, Effect, Operation, OperationFn, ToolSelection, schema, tools,
 };
-use persona::{Code, Remedy, Report, nearest};
+use persona::{Code, Remedy, Report, TokenCounter as _, nearest};
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ErrorData, JsonObject, ListToolsResult, Tool, ToolAnnotations,
 };
+use serde_json::Value;
 
 use crate::limits::FIXED_TTL_MS;
 use crate::problems::warning;
@@ -72,13 +73,15 @@ pub(crate) async fn call(
     let operation = operations::find(name).filter(|_| selection.contains(name));
     let Some(operation) = operation else { return Err(unknown_tool(name, selection)) };
     let OperationFn::Call(run) = operation.run else { return Err(unknown_tool(name, selection)) };
+    let max_tokens = arguments.get("max_tokens").and_then(Value::as_u64);
     let answered = run(&context, arguments).await;
     let mut result = match answered.and_then(|answer| succeeded(&answer)) {
         Ok(result) => result,
         Err(refusal) => refused(name, &refusal),
     };
     // A warning follows the answer as text only: the structured content must match its schema.
-    result.content.extend(warning(context.library).map(ContentBlock::text));
+    let warning = warning(context.library, || room(max_tokens, &result));
+    result.content.extend(warning.map(ContentBlock::text));
     Ok(result)
 }
 
@@ -87,6 +90,13 @@ fn succeeded(answer: &BoxedOutcome) -> Result<CallToolResult, CallError> {
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.json()?)]);
     result.structured_content = Some(answer.value()?);
     Ok(result)
+}
+
+/// The tokens that an answer leaves of its budget, if it has one.
+fn room(max_tokens: Option<u64>, answer: &CallToolResult) -> Option<usize> {
+    let most = usize::try_from(max_tokens?).unwrap_or(usize::MAX);
+    let texts = answer.content.iter().filter_map(ContentBlock::as_text);
+    Some(most.saturating_sub(texts.map(|text| Tokenizer.count(&text.text)).sum()))
 }
 
 fn refused(name: &str, refusal: &CallError) -> CallToolResult {

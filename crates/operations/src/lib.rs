@@ -10,7 +10,7 @@
 mod operation;
 pub use operation::{
     Absence, CallError, Cli, Context, Effect, Front, Http, Mcp, Media, Method, Operation, OperationFn, Route,
-    RunCall, RunStream,
+    RunCall, RunStream, RunTestEvents,
 };
 
 mod outcome;
@@ -33,6 +33,9 @@ pub use reads::Reads;
 
 mod parse;
 pub use parse::parse;
+
+mod editor;
+pub use editor::library_tools;
 
 pub mod schema;
 

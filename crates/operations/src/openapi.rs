@@ -12,6 +12,9 @@ type Object = Map<String, Value>;
 /// Overwrites that answer 201 where the entity is new.
 const MAY_CREATE: &[&str] = &["save_entity"];
 
+/// Operations that answer before their work is done.
+const ACCEPTED: &[&str] = &["start_test", "start_comparison"];
+
 /// The document, for the given version of Masque.
 pub fn openapi(version: &str) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
@@ -44,7 +47,13 @@ pub fn openapi(version: &str) -> Value {
         },
         "tags": groups().iter().map(|group| json!({ "name": group.title })).collect::<Vec<_>>(),
         "paths": paths,
+        "security": [{ "token": [] }],
         "components": {
+            "securitySchemes": { "token": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "The token of the server; `masque serve` prints the path of its file",
+            } },
             "schemas": schemas,
             "responses": { "Problem": {
                 "description": "The request failed",
@@ -70,6 +79,10 @@ fn problem() -> Value {
             "status": { "type": "integer" },
             "detail": { "type": "string", "description": "The problem and its remedies, for people" },
             "code": { "type": "string", "description": "A stable name of the error, for programs" },
+            "may_have_happened": {
+                "type": "boolean",
+                "description": "After a failure of the server or its database: true if the write may have happened",
+            },
             "current_revision": {
                 "type": "integer",
                 "description": "After a failed If-Match: the current revision",
@@ -127,18 +140,21 @@ fn parameters(operation: &Operation, route: Route, input: &Object, fields: &[Inp
             queried.map(|field| parameter(&field.name, "query", field.required, schema_of(&field.name))),
         );
     }
-    let headers: &[(&str, &str)] = match (operation.media, operation.effect) {
+    let mut headers: Vec<(&str, &str)> = match (operation.media, operation.effect) {
         (Media::Events, _) if route.method == Method::Get => {
-            &[("Last-Event-ID", "The id of the last event seen")]
+            vec![("Last-Event-ID", "The id of the last event seen")]
         }
         (Media::Json, Effect::Read) if route.method == Method::Get => {
-            &[("If-None-Match", "The ETag of a copy; answers 304 if it is current")]
+            vec![("If-None-Match", "The ETag of a copy; answers 304 if it is current")]
         }
         _ if is_conditional(operation, fields) => {
-            &[("If-Match", "The ETag of the version to change; answers 412 if it is not current")]
+            vec![("If-Match", "The ETag of the version to change; answers 412 if it is not current")]
         }
-        _ => &[],
+        _ => Vec::new(),
     };
+    if operation.effect != Effect::Read {
+        headers.push(("Idempotency-Key", "A name for this request; sent again, it runs once"));
+    }
     let header = |(name, description): &(&str, &str)| {
         parameter(name, "header", false, json!({ "type": "string", "description": description }))
     };
@@ -196,29 +212,37 @@ fn responses(operation: &Operation, fields: &[InputField], generator: &mut Schem
     }
     let tag = json!({ "description": "The version, for If-None-Match and If-Match", "schema": { "type": "string" } });
     let location = json!({ "description": "Where it is", "schema": { "type": "string" } });
-    let has_tag = operation.media == Media::Json
-        && (operation.effect == Effect::Read || is_conditional(operation, fields));
+    let is_whole = matches!(operation.media, Media::Json | Media::Markdown);
+    let has_tag = is_whole && (operation.effect == Effect::Read || is_conditional(operation, fields));
     if has_tag {
         success["headers"] = json!({ "ETag": tag });
     }
     let status = match (operation.effect, operation.media) {
         (_, Media::Nothing) => "204",
+        _ if ACCEPTED.contains(&operation.name) => "202",
         (Effect::Create, _) => "201",
         _ => "200",
     };
     if MAY_CREATE.contains(&operation.name) || status == "201" {
         let mut created = success.clone();
         created["description"] = "Created".into();
-        created["headers"]["Location"] = location;
+        created["headers"]["Location"] = location.clone();
         responses.insert("201".to_owned(), created);
+    }
+    if status == "202" {
+        success["description"] = "Begun".into();
+        success["headers"]["Location"] = location.clone();
     }
     responses.entry(status).or_insert(success);
     let problem = json!({ "$ref": "#/components/responses/Problem" });
-    if operation.media == Media::Json && operation.effect == Effect::Read {
+    if is_whole && operation.effect == Effect::Read {
         responses.insert("304".to_owned(), json!({ "description": "The copy is current" }));
     }
     if is_conditional(operation, fields) {
         responses.insert("412".to_owned(), problem.clone());
+    }
+    if operation.effect != Effect::Read {
+        responses.insert("422".to_owned(), problem.clone());
     }
     responses.insert("default".to_owned(), problem);
     Value::Object(responses)

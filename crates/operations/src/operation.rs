@@ -1,6 +1,7 @@
 //! One operation: its name, its effect, and the fronts that offer it.
 
 use app::running::Subscription;
+use app::testing::TestEvents;
 use app::{AsReport, Author, Code, Library, LintOptions, Remedy, Runtime, Subject};
 use futures::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
@@ -169,6 +170,10 @@ pub enum OperationFn {
     Call(RunCall),
     /// Streams a session's events.
     Stream(RunStream),
+    /// Streams a session's events as those of a chat; see [`app::editing::ChatEvents`].
+    Chat(RunStream),
+    /// Streams a test run's events.
+    TestEvents(RunTestEvents),
     /// The library's events; each front keeps a log of its own.
     LibraryEvents,
 }
@@ -178,6 +183,9 @@ pub type RunCall =
 
 pub type RunStream =
     for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<Subscription, CallError>>;
+
+pub type RunTestEvents =
+    for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<TestEvents, CallError>>;
 
 /// The caller and the resources of a call.
 #[derive(Clone, Copy)]
@@ -260,6 +268,13 @@ impl AsReport for CallError {
             Self::Library(error) => error.remedies(),
             Self::NoSessions => vec![Remedy::Serve],
             Self::Json(_) => Vec::new(),
+        }
+    }
+
+    fn may_have_happened(&self) -> Option<bool> {
+        match self {
+            Self::Library(error) => error.may_have_happened(),
+            Self::Input(_) | Self::NoSessions | Self::Json(_) => None,
         }
     }
 }

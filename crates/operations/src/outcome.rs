@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use app::Rendered;
+use app::editing::{ChatHistory, ClearedChat, StoredPersona, UndoneTurn};
 use app::outputs::{
     CompiledPersona, ConflictList, Deleted, Exported, FullEntity, History, ImportPlan, LintReport, Manifest,
-    Page, Promoted, Resolved, RevisionDiff, RolledBack, StageState, Tagged, Untagged, WriteAction, Written,
+    Page, PersonaPreview, Promoted, Resolved, RevisionDiff, RolledBack, StageState, Tagged, Untagged,
+    UsagePage, WriteAction, Written,
 };
-use app::running::{ModelList, SessionList, SessionView};
+use app::running::{CallPreview, ModelList, SessionList, SessionView};
+use app::testing::{StartedTest, TestList, TestReport};
 use persona::Scope;
 use persona::explain::Explanation;
 use serde::Serialize;
@@ -29,6 +32,11 @@ pub trait OperationOutcome: Send {
 
     /// The HTTP path of a created entity; `None` if none was created.
     fn location(&self) -> Option<String>;
+
+    /// True if the work has only begun; `location` has its state.
+    fn is_under_way(&self) -> bool {
+        false
+    }
 }
 
 /// An entity's revision in its scope.
@@ -53,6 +61,10 @@ trait Facts {
     fn location(&self) -> Option<String> {
         None
     }
+
+    fn is_under_way(&self) -> bool {
+        false
+    }
 }
 
 impl<T: Serialize + Facts + Send> OperationOutcome for T {
@@ -70,6 +82,10 @@ impl<T: Serialize + Facts + Send> OperationOutcome for T {
 
     fn location(&self) -> Option<String> {
         Facts::location(self)
+    }
+
+    fn is_under_way(&self) -> bool {
+        Facts::is_under_way(self)
     }
 }
 
@@ -97,7 +113,10 @@ macro_rules! without_facts {
 }
 
 without_facts!(
+    CallPreview,
     Cancelled,
+    ChatHistory,
+    ClearedChat,
     CompiledPersona,
     ConflictList,
     Deleted,
@@ -109,6 +128,7 @@ without_facts!(
     Manifest,
     ModelList,
     Page,
+    PersonaPreview,
     PlanText,
     Promoted,
     Resolved,
@@ -116,10 +136,25 @@ without_facts!(
     SessionDeleted,
     SessionList,
     SessionView,
+    StoredPersona,
     Tagged,
+    TestList,
+    TestReport,
     Undone,
+    UndoneTurn,
     Untagged,
+    UsagePage,
 );
+
+impl Facts for StartedTest {
+    fn location(&self) -> Option<String> {
+        Some(format!("/api/tests/{}", self.id))
+    }
+
+    fn is_under_way(&self) -> bool {
+        true
+    }
+}
 
 impl Facts for NewSession {
     fn location(&self) -> Option<String> {

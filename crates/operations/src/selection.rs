@@ -159,8 +159,8 @@ mod tests {
     fn sets_and_tools_add_up() {
         assert_eq!(parse("all"), Ok(ToolSelection::default()));
         assert_eq!(parse("load").expect("a set").names().count(), 9);
-        assert_eq!(parse("author").expect("a set").names().count(), 40);
-        assert_eq!(parse("all").expect("a set").names().count(), 53);
+        assert_eq!(parse("author").expect("a set").names().count(), 42);
+        assert_eq!(parse("all").expect("a set").names().count(), 55);
         let mixed = parse(" load, create_agent_part ,").expect("a list");
         assert_eq!(mixed.names().count(), 10);
         assert!(mixed.contains("create_agent_part") && !mixed.contains("delete_agent_part"));

@@ -8,13 +8,16 @@ use crate::Operation;
 mod arcs;
 mod carry;
 mod checks;
+mod editing;
 mod entities;
 mod events;
 mod history;
 mod links;
 mod personas;
 mod pieces;
+mod previews;
 mod sessions;
+mod testing;
 pub(crate) use sessions::{Cancelled, NewSession, PlanText, SessionDeleted, Undone};
 
 /// Operations that belong together.
@@ -47,6 +50,9 @@ pub fn groups() -> &'static [Group] {
         group("Lint and conflicts", checks::OPERATIONS),
         group("Events", events::OPERATIONS),
         Group { title: "Sessions", of_sessions: true, operations: sessions::OPERATIONS },
+        Group { title: "The editing agent", of_sessions: true, operations: editing::OPERATIONS },
+        group("Previews, templates and usage", previews::OPERATIONS),
+        Group { title: "Tests", of_sessions: true, operations: testing::OPERATIONS },
     ];
     GROUPS
 }
@@ -70,7 +76,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Operation>> =
 /// Imports of every group of rows.
 mod prelude {
     pub(super) use super::row::*;
-    pub(super) use super::{op, stream};
+    pub(super) use super::{chat, op, stream};
     pub(super) use crate::selection::ToolSet::{All, Author, Load};
     pub(super) use crate::{Mcp, Operation};
 }
@@ -176,13 +182,13 @@ macro_rules! op {
 }
 use op;
 
-/// One row whose answer is a stream of events.
-macro_rules! stream {
-    ($name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
+/// One row whose answer is a stream of events, in a form of [`OperationFn`](crate::OperationFn).
+macro_rules! streaming {
+    ($form:ident, $name:ident, $effect:ident, $summary:literal, $mcp:expr, $http:expr, $cli:expr,
      $input:ty => $event:ty, |$cx:ident, $value:ident| $body:expr) => {
         $crate::table::operation!(
             $name, $effect, $summary, $mcp, $http, $cli, $input => $event, Events,
-            $crate::OperationFn::Stream(|$cx, fields| {
+            $crate::OperationFn::$form(|$cx, fields| {
                 Box::pin(async move {
                     let $value: $input = $crate::parse(fields)?;
                     Ok($body.await?)
@@ -191,4 +197,16 @@ macro_rules! stream {
         )
     };
 }
+use streaming;
+
+/// One row that streams the events of a session.
+macro_rules! stream {
+    ($($row:tt)*) => { $crate::table::streaming!(Stream, $($row)*) };
+}
 use stream;
+
+/// One row that streams the events of a chat with the editing agent.
+macro_rules! chat {
+    ($($row:tt)*) => { $crate::table::streaming!(Chat, $($row)*) };
+}
+use chat;

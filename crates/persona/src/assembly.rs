@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::compile::block_id;
 use crate::entity::Texts;
 use crate::kind::vocabulary;
 use crate::layers::{self, OverrideError, PlacedPart};
@@ -13,6 +14,10 @@ use crate::{
 };
 
 mod fit;
+use fit::Fit;
+
+mod preview;
+pub use preview::{BudgetPoint, Preview, preview};
 
 /// A caller's request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,6 +91,21 @@ pub struct LeftOut {
     pub tokens: usize,
 }
 
+impl LeftOut {
+    /// The id of its block, where it has one: `part:calm-tone`.
+    pub fn id(&self) -> String {
+        block_id(self.kind.as_str(), &self.name)
+    }
+}
+
+/// How much of a piece is in an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Out,
+    Short,
+    Whole,
+}
+
 /// A persona's pieces as they are to be shown, in order.
 #[derive(Debug, Clone)]
 pub struct Assembled<'a> {
@@ -115,6 +135,18 @@ pub fn assemble<'a>(
     request: &AssemblyRequest,
     counter: &dyn TokenCounter,
 ) -> Result<Assembled<'a>, OverrideError> {
+    let assembled = filtered(bundle, request, counter)?;
+    let Some(max_tokens) = request.max_tokens else { return Ok(assembled) };
+    let fit = Fit::new(&assembled, request, counter);
+    Ok(fit.settled(&fit.solve(max_tokens), max_tokens))
+}
+
+/// Everything of a persona but what `types` and `limit` leave out.
+fn filtered<'a>(
+    bundle: &'a Bundle,
+    request: &AssemblyRequest,
+    counter: &dyn TokenCounter,
+) -> Result<Assembled<'a>, OverrideError> {
     let persona = inherit::fields(bundle);
     let mut assembled = Assembled {
         bundle,
@@ -140,9 +172,6 @@ pub fn assemble<'a>(
     if let Some(limit) = request.limit {
         assembled.limit(limit, |part| counter.count(part.part.text(request.view)));
     }
-    if let Some(max_tokens) = request.max_tokens {
-        assembled = fit::fit(&assembled, request, max_tokens, counter);
-    }
     Ok(assembled)
 }
 
@@ -154,6 +183,11 @@ impl<'a> Assembled<'a> {
             View::Detail => &self.examples,
         };
         shown.iter().filter_map(|at| self.persona.examples.get(*at))
+    }
+
+    /// The same with their numbers, from 1.
+    pub(crate) fn numbered_examples(&self, view: View) -> impl Iterator<Item = (usize, &Example)> {
+        self.examples.iter().map(|at| at + 1).zip(self.examples(view))
     }
 
     /// The view of a piece: a budget may have left its summary alone.

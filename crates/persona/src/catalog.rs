@@ -65,11 +65,17 @@ pub fn build(
     state: PersonaState,
 ) -> Result<Option<Bundle>, ChainError> {
     let Some(own) = persona(catalog, scope, name) else { return Ok(None) };
-    let mut chain = Chain::start(scope, name.clone());
     let own = layer(catalog, scope, own);
-    let mut bases = bases(catalog, &mut chain, own.persona.extends.clone())?;
-    bases.reverse();
-    Ok(Some(bundle(own, bases, state)))
+    let (bases, end) = bases(catalog, &mut Chain::start(scope, name.clone()), own.persona.extends.clone());
+    end?;
+    Ok(Some(bundle(own, bases.into_iter().rev().collect(), state)))
+}
+
+/// The same without state, with the bases before the one at which the chain breaks.
+pub(crate) fn build_partly(catalog: &dyn Catalog, scope: Scope, name: &Name) -> Option<Bundle> {
+    let own = layer(catalog, scope, persona(catalog, scope, name)?);
+    let (bases, _) = bases(catalog, &mut Chain::start(scope, name.clone()), own.persona.extends.clone());
+    Some(bundle(own, bases.into_iter().rev().collect(), PersonaState::default()))
 }
 
 /// Completes a bundle whose chain leads into weaker scopes, which `catalog` has.
@@ -83,7 +89,9 @@ pub fn complete(
         chain.push(base.meta.scope, base.persona.name.clone())?;
     }
     let next = bundle.bases.first().map_or(&bundle.persona, |root| &root.persona).extends.clone();
-    for base in bases(catalog, &mut chain, next)? {
+    let (bases, end) = bases(catalog, &mut chain, next);
+    end?;
+    for base in bases {
         bundle.bases.insert(0, base);
     }
     if bundle.persona.arc.is_none() {
@@ -93,22 +101,32 @@ pub fn complete(
     Ok(bundle)
 }
 
-/// Follows a chain to its end. Returns the further bases, root last.
+/// Follows a chain to its end. Returns the further bases, root last, and the error at which the chain
+/// breaks.
 fn bases(
     catalog: &dyn Catalog,
     chain: &mut Chain,
     mut next: Option<BaseRef>,
-) -> Result<Vec<Base>, ChainError> {
+) -> (Vec<Base>, Result<(), ChainError>) {
     let mut bases = Vec::new();
     while let Some(base) = next {
-        let mut scopes = chain.scopes_of(&base)?.into_iter();
-        let found = scopes.find_map(|scope| Some((scope, persona(catalog, scope, &base.name)?)));
-        let Some((scope, persona)) = found else { return Err(chain.missing(&base, None)) };
-        chain.push(scope, base.name)?;
+        let (scope, persona) = match follow(catalog, chain, base) {
+            Ok(found) => found,
+            Err(broken) => return (bases, Err(broken)),
+        };
         next = persona.extends.clone();
         bases.push(layer(catalog, scope, persona));
     }
-    Ok(bases)
+    (bases, Ok(()))
+}
+
+/// The next persona of a chain.
+fn follow(catalog: &dyn Catalog, chain: &mut Chain, base: BaseRef) -> Result<(Scope, Persona), ChainError> {
+    let mut scopes = chain.scopes_of(&base)?.into_iter();
+    let found = scopes.find_map(|scope| Some((scope, persona(catalog, scope, &base.name)?)));
+    let Some((scope, persona)) = found else { return Err(chain.missing(&base, None)) };
+    chain.push(scope, base.name)?;
+    Ok((scope, persona))
 }
 
 fn persona(catalog: &dyn Catalog, scope: Scope, name: &Name) -> Option<Persona> {

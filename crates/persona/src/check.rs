@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::entity::is_blank;
 use crate::field::{AnyValue, Described, Field, Shape, ValueView, value};
 use crate::limits;
 
@@ -52,6 +53,28 @@ pub enum BrokenRule {
     NoText,
     /// Neither or both of two fields are given.
     EitherOf(&'static str, &'static str),
+    /// An expectation has no check, or several.
+    NotOneCheck {
+        given: Vec<String>,
+    },
+    /// A field needs another one beside it.
+    Without(&'static str),
+    /// A switch that can only be on.
+    OnlyTrue,
+    /// A table has no field.
+    NothingInside,
+    /// A range has its ends the wrong way around.
+    NoNumberBetween,
+    /// A number must be odd.
+    Even,
+    /// A regular expression cannot be read.
+    NoPattern {
+        reason: String,
+    },
+    /// A text is not a JSON Schema.
+    NoSchema {
+        reason: String,
+    },
 }
 
 impl BrokenRule {
@@ -75,6 +98,15 @@ impl BrokenRule {
             Self::Outside => "must stay inside the project: no leading \"/\" or \"~\", no \"..\"".to_owned(),
             Self::NoText => "a part without text says nothing".to_owned(),
             Self::EitherOf(one, other) => format!("give either a {one} or a {other}"),
+            Self::NotOneCheck { given } if given.is_empty() => "has no check".to_owned(),
+            Self::NotOneCheck { given } => format!("has {} checks: {}", given.len(), given.join(", ")),
+            Self::Without(other) => format!("means nothing without {other}"),
+            Self::OnlyTrue => "can only be true".to_owned(),
+            Self::NothingInside => "has no field".to_owned(),
+            Self::NoNumberBetween => "has a min above its max".to_owned(),
+            Self::Even => "must be odd".to_owned(),
+            Self::NoPattern { reason } => format!("is not a regular expression: {reason}"),
+            Self::NoSchema { reason } => format!("is not a JSON Schema: {reason}"),
         }
     }
 
@@ -85,12 +117,21 @@ impl BrokenRule {
             Self::Nul | Self::EmptyEntry => Some("remove it"),
             Self::Repeated(_) => Some("once is enough"),
             Self::NoText => Some("give content or summary"),
+            Self::NotOneCheck { given } if given.is_empty() => Some("give one, such as holds or contains"),
+            Self::NotOneCheck { .. } => Some("write one expectation for each"),
+            Self::OnlyTrue => Some("remove it"),
+            Self::NothingInside => Some("give one, or remove the table"),
+            Self::Even => Some("an even number of votes may split in half"),
             Self::TooMany { .. }
             | Self::Empty
             | Self::NotOneLine { .. }
             | Self::OutOfRange { .. }
             | Self::TooSmall { .. }
             | Self::Outside
+            | Self::Without(_)
+            | Self::NoNumberBetween
+            | Self::NoPattern { .. }
+            | Self::NoSchema { .. }
             | Self::EitherOf(..) => None,
         }
     }
@@ -120,11 +161,16 @@ impl<T> Together for T {}
 
 /// Checks every field against its description.
 pub(crate) fn fields<T: Described + AnyValue>(table: &T) -> Checked {
-    let ValueView::Table(fields) = table.view() else { return Ok(()) };
-    let mut found = Ok(());
+    every_field(table, 1).pop().map_or(Ok(()), Err)
+}
+
+/// The broken rules of the first fields that break one.
+pub(crate) fn every_field<T: Described + AnyValue>(table: &T, most: usize) -> Vec<Invalid> {
+    let mut found = Vec::new();
+    let ValueView::Table(fields) = table.view() else { return found };
     value::walk_fields(&mut String::new(), &fields, &mut |path, field, value| {
-        if found.is_ok() {
-            found = check(path, field, value);
+        if found.len() < most {
+            found.extend(check(path, field, value).err());
         }
     });
     found
@@ -147,6 +193,9 @@ fn check(path: &str, field: &Field, value: &ValueView<'_>) -> Checked {
         }
         (Shape::Names(_, most), ValueView::List(values)) => {
             count(values.len(), most).and_then(|()| distinct(values.iter().map(name_in)))
+        }
+        (Shape::List { item, .. }, ValueView::Text(value)) if item.may_be_text => {
+            text(field, value, limits::SHORT_TEXT_BYTES)
         }
         (Shape::List { most, item }, ValueView::List(values)) => count(values.len(), most).and_then(|()| {
             let is_distinct = item.is_named || field.shape.names().is_some();
@@ -172,14 +221,14 @@ fn text(field: &Field, value: &str, most: usize) -> Result<(), BrokenRule> {
     if value.contains('\0') {
         return Err(BrokenRule::Nul);
     }
-    if field.says_something && value.trim().is_empty() {
+    if field.says_something && is_blank(value) {
         return Err(BrokenRule::Empty);
     }
     Ok(())
 }
 
 fn line(field: &Field, value: &str, most: usize) -> Result<(), BrokenRule> {
-    if field.says_something && value.trim().is_empty() {
+    if field.says_something && is_blank(value) {
         return Err(BrokenRule::Empty);
     }
     if value.chars().count() > most || value.chars().any(char::is_control) {
@@ -195,7 +244,7 @@ fn inside(value: &str) -> Result<(), BrokenRule> {
     if value.contains('\0') {
         return Err(BrokenRule::Nul);
     }
-    if value.trim().is_empty() {
+    if is_blank(value) {
         return Err(BrokenRule::Empty);
     }
     let leads_out = value.starts_with(['/', '~']) || value.split(['/', '\\']).any(|step| step == "..");
@@ -209,7 +258,7 @@ fn count(count: usize, most: usize) -> Result<(), BrokenRule> {
 /// Checks the entries of a list of words, or the keys of a table.
 fn entries<'a>(mut values: impl Iterator<Item = &'a str>, most: usize) -> Result<(), BrokenRule> {
     values.try_for_each(|value| {
-        if value.trim().is_empty() {
+        if is_blank(value) {
             return Err(BrokenRule::EmptyEntry);
         }
         if value.chars().count() > most || value.chars().any(char::is_control) {

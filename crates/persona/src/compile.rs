@@ -7,14 +7,22 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::entity::{Texts, said, shortened};
-use crate::{
-    Assembled, AssemblyRequest, Bundle, Compiled, LeftOutKind, OverrideError, PartType, Severity, Skill,
-    TokenCounter, View, assemble,
-};
+use crate::entity::{Texts, said};
+use crate::{Assembled, AssemblyRequest, Bundle, Compiled, OverrideError, TokenCounter, View, assemble};
 
 mod markdown;
-use markdown::{clean, list, lower_headings};
+
+mod sheet;
+pub(crate) use sheet::{Sheet, SkillText};
+
+mod origin;
+
+mod counted;
+pub(crate) use counted::CountedSheet;
+
+mod block;
+pub(crate) use block::block_id;
+pub use block::{Block, BlockForm, BlockKind, Origin, blocks};
 
 /// Counts changes of the format. Stored text of another format is not shown.
 /// 1 took the first sentence of a piece without a summary, and repeated headings.
@@ -109,116 +117,19 @@ pub fn fingerprint(assembled: &Assembled<'_>) -> String {
 
 /// The text in full, with skills named only.
 pub(crate) fn running(assembled: &Assembled<'_>) -> String {
-    text(assembled, View::Detail, named_skills(assembled))
+    text(&Sheet::new(assembled, View::Detail, SkillText::Named))
 }
 
 /// The compiled text of one view.
 pub fn compile_view(assembled: &Assembled<'_>, view: View) -> String {
-    text(assembled, view, skill_block(assembled, view))
+    text(&Sheet::new(assembled, view, SkillText::Full))
 }
 
-fn text(assembled: &Assembled<'_>, view: View, skills: Option<String>) -> String {
-    let mut blocks = vec![clean(assembled.persona.text(view))];
-    blocks.retain(|opening| !opening.is_empty());
-    blocks.extend(part_blocks(assembled, view));
-    blocks.extend(list("Examples", example_items(assembled, view)));
-    blocks.extend(list("Traits", trait_items(assembled, view)));
-    blocks.extend(skills);
-    blocks.extend(list("Guardrails", guardrail_items(assembled, view)));
-    let mut text = blocks.join("\n\n");
-    if !text.is_empty() {
-        text.push('\n');
+/// All blocks of a sheet, one after the other.
+fn text(sheet: &Sheet<'_>) -> String {
+    let mut text = String::new();
+    for placement in sheet.lay_out(&sheet.levels()) {
+        sheet.write(placement, &mut text);
     }
     text
-}
-
-/// The parts below one heading per type. A type comes where its first part is.
-fn part_blocks(assembled: &Assembled<'_>, view: View) -> Vec<String> {
-    let mut sections: Vec<(PartType, Vec<String>)> = Vec::new();
-    for placed in &assembled.parts {
-        let view = assembled.view_of(LeftOutKind::Part, &placed.part.name, view);
-        let text = lower_headings(&clean(placed.part.text(view)), 3);
-        if text.is_empty() {
-            continue;
-        }
-        let part_type = placed.part.part_type;
-        match sections.iter_mut().find(|(known, _)| *known == part_type) {
-            Some((_, texts)) => texts.push(text),
-            None => sections.push((part_type, vec![format!("## {}", part_type.heading()), text])),
-        }
-    }
-    sections.into_iter().flat_map(|(_, blocks)| blocks).collect()
-}
-
-fn example_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
-    let said = |label: &str, text: &str| (label.to_owned(), clean(text));
-    assembled
-        .examples(view)
-        .flat_map(|it| [said("**User**", &it.user), said("**You**", &it.persona)])
-        .collect()
-}
-
-fn trait_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
-    let items = assembled.traits.iter().map(|item| {
-        let view = assembled.view_of(LeftOutKind::Trait, &item.name, view);
-        (label(item.name.as_str()), clean(item.text(view)))
-    });
-    items.collect()
-}
-
-/// The skills with their texts: items of a list, or in full each below its name.
-fn skill_block(assembled: &Assembled<'_>, view: View) -> Option<String> {
-    if view == View::Summary || assembled.skills.iter().all(|skill| said(&skill.content).is_none()) {
-        return skill_list(assembled, |skill| clean(skill.text(View::Summary)));
-    }
-    let mut block = String::from("## Skills");
-    for skill in &assembled.skills {
-        let _ = write!(block, "\n\n### {}", sentence_case(&spoken(skill.name.as_str())));
-        let view = assembled.view_of(LeftOutKind::Skill, &skill.name, view);
-        let content = said(&skill.content).filter(|_| view == View::Detail);
-        for text in [said(&skill.description), content].into_iter().flatten() {
-            let _ = write!(block, "\n\n{}", lower_headings(&clean(text), 4));
-        }
-    }
-    Some(block)
-}
-
-/// The skills with their descriptions. A tool loads their contents, so a missing description may be
-/// replaced by the beginning of the content.
-fn named_skills(assembled: &Assembled<'_>) -> Option<String> {
-    skill_list(assembled, |skill| match skill.own_summary() {
-        Some(description) => clean(description),
-        None => shortened(skill.whole()),
-    })
-}
-
-fn skill_list(assembled: &Assembled<'_>, text: impl Fn(&Skill) -> String) -> Option<String> {
-    let items = assembled.skills.iter().map(|skill| (label(skill.name.as_str()), text(skill)));
-    list("Skills", items.collect())
-}
-
-fn guardrail_items(assembled: &Assembled<'_>, view: View) -> Vec<(String, String)> {
-    let items = assembled.guardrails.iter().map(|item| {
-        let label = label(item.name.as_str());
-        let label = match (view, item.severity) {
-            (View::Summary, _) | (_, Severity::Medium) => label,
-            (View::Detail, severity) => format!("{label} ({severity})"),
-        };
-        (label, clean(item.text(view)))
-    });
-    items.collect()
-}
-
-fn label(name: &str) -> String {
-    format!("**{}**", spoken(name))
-}
-
-/// A key as words: `asks-why_first` is "asks why first".
-fn spoken(name: &str) -> String {
-    name.replace(['-', '_'], " ")
-}
-
-fn sentence_case(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_ascii_uppercase().to_string() + chars.as_str()).unwrap_or_default()
 }

@@ -3,10 +3,10 @@
 //! Entities are definitions. Scope, revision and times are in [`Meta`](crate::Meta). A persona's current
 //! stage and compiled text are state.
 
-use crate::check::{self, Checked};
+use crate::check::{self, Checked, Invalid};
 use crate::field::{AnyValue, Described, Inherit, Leaf, Shape, ValueView, value};
 use crate::limits::LISTED_CHARS;
-use crate::{Kind, Name, Reference, Rename};
+use crate::{Kind, Name, Reference, Rename, lint};
 
 pub type Tags = Vec<String>;
 
@@ -25,6 +25,12 @@ pub trait Entity: Described + AnyValue + Sized {
     fn check(&self) -> Checked {
         check::fields(self)?;
         self.check_whole()
+    }
+
+    /// The rules that the definition breaks. Rules across fields count if each field is right by itself.
+    fn mistakes(&self, most: usize) -> Vec<Invalid> {
+        let found = check::every_field(self, most);
+        if found.is_empty() { self.check_whole().err().into_iter().collect() } else { found }
     }
 
     /// Calls `visit` with every value of every field, its path and the field that describes it.
@@ -72,9 +78,21 @@ fn without_entry(path: &str, field: &str) -> String {
     list.unwrap_or(path).to_owned()
 }
 
+/// True if a text has nothing to read: spaces and hidden characters only.
+pub fn is_blank(text: &str) -> bool {
+    !text.chars().any(lint::is_visible)
+}
+
 /// The text, unless it is blank.
 pub(crate) fn said(text: &Option<String>) -> Option<&str> {
-    text.as_deref().filter(|text| !text.trim().is_empty())
+    text.as_deref().filter(|text| !is_blank(text))
+}
+
+/// The first of some fields that says something.
+pub(crate) fn first_said<'a, const N: usize>(
+    fields: [(&'static str, &'a Option<String>); N],
+) -> Option<(&'static str, &'a str)> {
+    fields.into_iter().find_map(|(field, text)| Some((field, said(text)?)))
 }
 
 /// The texts of a persona or a piece that reach a prompt.
@@ -82,14 +100,35 @@ pub(crate) trait Texts {
     /// The author's own short text. Never derived: a guess would cut rules out of prompts.
     fn own_summary(&self) -> Option<&str>;
 
+    /// The field of the author's own short text.
+    fn summary_field(&self) -> &'static str;
+
+    /// Everything it says, with the field that says it. `None` if all of them are blank.
+    fn whole_said(&self) -> Option<(&'static str, &str)>;
+
     /// Everything it says, or an empty text.
-    fn whole(&self) -> &str;
+    fn whole(&self) -> &str {
+        self.whole_said().map_or("", |(_, text)| text)
+    }
 
     /// The text for a view. Without a summary of its own, it is whole in both.
     fn text(&self, view: crate::View) -> &str {
         match view {
             crate::View::Summary => self.own_summary().unwrap_or_else(|| self.whole()),
             crate::View::Detail => self.whole(),
+        }
+    }
+
+    /// True if the text for a view leaves something out: there is a summary, and it is not all.
+    fn is_shortened(&self, view: crate::View) -> bool {
+        view == crate::View::Summary && self.own_summary().is_some_and(|summary| summary != self.whole())
+    }
+
+    /// The field that says the text for a view.
+    fn field(&self, view: crate::View) -> &'static str {
+        match self.own_summary() {
+            Some(_) if view == crate::View::Summary => self.summary_field(),
+            _ => self.whole_said().map_or("", |(field, _)| field),
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::{Kind, limits};
 
 mod build;
 pub(crate) use build::{
-    base, key, line, list, long, map, name, names, number, path, short, table, tags, text, texts, whole,
-    word, words,
+    base, key, line, list, long, map, name, names, number, path, short, switch, table, tags, text, texts,
+    whole, word, words,
 };
 
 mod macros;
@@ -64,6 +64,8 @@ pub enum Shape {
     Whole { least: i64, most: i64, unset: Option<i64>, implied: Option<i64> },
     /// A number. `unset` is the default.
     Number { least: f64, most: f64, unset: Option<f64> },
+    /// True or false.
+    Switch,
     /// A table with fields of its own.
     Table(&'static [Field]),
     /// A list of at most `most` tables.
@@ -95,6 +97,8 @@ pub struct TableType {
     pub may_be_bare: bool,
     /// The `order` of the first entry, where entries without one are numbered by position.
     pub first_order: Option<i32>,
+    /// True if an entry may be a text instead of a table.
+    pub may_be_text: bool,
     /// True if names are unique; paths then have the name instead of a position.
     pub is_named: bool,
 }
@@ -140,7 +144,7 @@ pub enum Input {
 }
 
 impl Field {
-    /// True if a value of this field is a text that may stand in a file of its own.
+    /// True if a value of this field is a text that may have a file of its own.
     pub const fn is_long(&self) -> bool {
         matches!(self.shape, Shape::Text(most) if most >= limits::LONG_TEXT_BYTES)
     }
@@ -178,11 +182,23 @@ impl Shape {
 
 impl TableType {
     pub(crate) const fn new(type_name: &'static str, fields: &'static [Field], about: &'static str) -> Self {
-        Self { type_name, about, fields, may_be_bare: false, first_order: None, is_named: false }
+        Self {
+            type_name,
+            about,
+            fields,
+            may_be_bare: false,
+            first_order: None,
+            may_be_text: false,
+            is_named: false,
+        }
     }
 
     pub(crate) const fn bare(self) -> Self {
         Self { may_be_bare: true, ..self }
+    }
+
+    pub(crate) const fn or_text(self) -> Self {
+        Self { may_be_text: true, ..self }
     }
 
     pub(crate) const fn ordered_from(self, first: i32) -> Self {

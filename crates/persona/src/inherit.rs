@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::entity::is_blank;
 use crate::field::{AnyValue, Described as _, Inherit};
 use crate::{Bundle, Guardrail, MergeMode, Persona, Skill, Tags, Trait};
 
@@ -15,10 +16,17 @@ pub(crate) fn fields(bundle: &Bundle) -> Cow<'_, Persona> {
         return Cow::Borrowed(&bundle.persona);
     };
     let above = rest.iter().map(|base| &base.persona).chain([&bundle.persona]);
-    Cow::Owned(above.fold(root.persona.clone(), merge))
+    let mut merged = above.fold(root.persona.clone(), |below, own| merge(&below, own));
+    merged.system_prompt = prompt_layers(chain(bundle)).joined();
+    Cow::Owned(merged)
 }
 
-fn merge(below: Persona, own: &Persona) -> Persona {
+/// The personas of a bundle, root first; the last is the persona itself.
+pub(crate) fn chain(bundle: &Bundle) -> impl Iterator<Item = &Persona> {
+    bundle.bases.iter().map(|base| &base.persona).chain([&bundle.persona])
+}
+
+fn merge(below: &Persona, own: &Persona) -> Persona {
     let mut merged = own.clone();
     let removals = own.values();
     let none = Tags::new();
@@ -32,30 +40,42 @@ fn merge(below: Persona, own: &Persona) -> Persona {
             Inherit::Own | Inherit::Removes => {}
         }
     }
-    merged.system_prompt = system_prompt(below.system_prompt, own);
     merged
 }
 
-fn system_prompt(below: Option<String>, own: &Persona) -> Option<String> {
-    match (below, &own.system_prompt, own.system_prompt_mode) {
-        (Some(below), Some(own), MergeMode::Append) => Some(appended(below, own)),
-        (below, None, _) => below,
-        (_, Some(own), _) => Some(own.clone()),
-    }
+/// The personas of a chain whose texts make up its system prompt, by their place in the chain.
+pub(crate) struct PromptLayers<'a> {
+    /// In the order of the prompt.
+    pub(crate) heard: Vec<(usize, &'a str)>,
+    /// Those that a stronger one replaced.
+    pub(crate) unheard: Vec<usize>,
 }
 
-/// Appends a text to that of a base. A blank one is dropped.
-fn appended(below: String, own: &str) -> String {
-    match (is_blank(&below), is_blank(own)) {
-        (_, true) => below,
-        (true, false) => own.to_owned(),
-        (false, false) => format!("{}\n\n{own}", below.trim_end()),
+pub(crate) fn prompt_layers<'a>(chain: impl IntoIterator<Item = &'a Persona>) -> PromptLayers<'a> {
+    let mut heard: Vec<(usize, &str)> = Vec::new();
+    let mut unheard = Vec::new();
+    for (at, persona) in chain.into_iter().enumerate() {
+        let Some(prompt) = persona.system_prompt.as_deref() else { continue };
+        let appends = persona.system_prompt_mode == MergeMode::Append;
+        if appends && is_blank(prompt) && !heard.is_empty() {
+            continue;
+        }
+        if !appends || heard.iter().all(|(_, below)| is_blank(below)) {
+            unheard.extend(heard.drain(..).map(|(below, _)| below));
+        }
+        heard.push((at, prompt));
     }
+    PromptLayers { heard, unheard }
 }
 
-/// True if a system prompt is blank.
-pub(crate) fn is_blank(prompt: &str) -> bool {
-    prompt.trim().is_empty()
+impl PromptLayers<'_> {
+    /// The system prompt: the texts, a blank line apart.
+    fn joined(&self) -> Option<String> {
+        let ((_, last), below) = self.heard.split_last()?;
+        let mut prompt: String = below.iter().map(|(_, text)| format!("{}\n\n", text.trim_end())).collect();
+        prompt.push_str(last);
+        Some(prompt)
+    }
 }
 
 /// Collects the pieces of a kind in the order of the links, bases first. A piece that a stronger layer

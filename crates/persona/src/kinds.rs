@@ -15,6 +15,7 @@ use crate::{Entity, Field, Invalid, Name, Reference, Rename, Tags};
 mod arc;
 mod bias_profile;
 mod context_preset;
+mod expectation;
 mod persona;
 mod pieces;
 mod test_input;
@@ -23,7 +24,11 @@ mod tool_preset;
 pub use arc::{CharacterArc, Stage};
 pub use bias_profile::BiasProfile;
 pub use context_preset::{ContextEntry, ContextPreset};
-pub use persona::{Example, PartLink, Persona, PlanPersona, PreferredModel};
+pub use expectation::{
+    Ending, Expectation, ExpectationTable, FormatRules, JsonRules, LabelledReply, Language, OverlapRules,
+    Person, Range, ReplyChoice,
+};
+pub use persona::{Example, Fidelity, PartLink, Persona, PlanPersona, PreferredModel};
 pub use pieces::{Guardrail, Part, Skill, Trait};
 pub use test_input::TestInput;
 pub use tool_preset::{PresetTool, ToolPreset};
@@ -138,7 +143,7 @@ impl Kind {
     }
 }
 
-/// The tables that stand in lists, of all kinds.
+/// The tables inside lists, of all kinds.
 fn items() -> &'static [&'static TableType] {
     static ITEMS: LazyLock<Vec<&'static TableType>> = LazyLock::new(|| {
         fn item(shape: Shape) -> Option<&'static TableType> {
@@ -195,6 +200,11 @@ impl AnyEntity {
 
     pub fn check(&self) -> Result<(), Invalid> {
         with_entity!(self, entity => entity.check())
+    }
+
+    /// The rules that the definition breaks, as far as the first ones.
+    pub fn mistakes(&self, most: usize) -> Vec<Invalid> {
+        with_entity!(self, entity => entity.mistakes(most))
     }
 
     /// Calls `visit` with every value of every field, its path and the field that describes it.

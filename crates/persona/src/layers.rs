@@ -126,11 +126,13 @@ fn stack<'a>(below: Vec<Stacked<'a>>, persona: &Persona, layer: Layer<'a>, at: u
         });
         !replaced && !persona.remove_parts.contains(&old.part.name)
     });
-    let last = |of_type: Option<PartType>| {
+    let highest = |of_type: Option<PartType>, of: fn(&PlacedPart<'a>) -> i32| {
         let of_type =
             parts.iter().filter(|it| of_type.is_none_or(|wanted| wanted == it.placed.part.part_type));
-        of_type.map(|it| it.placed.order).max()
+        of_type.map(|it| of(&it.placed)).max()
     };
+    let last = |of_type| highest(of_type, |placed| placed.order);
+    let top = |of_type| highest(of_type, |placed| placed.priority);
     // Without an order of its own, a link has its position in the list.
     let is_implied = |new: &PlacedPart<'a>| {
         let position = persona.parts.iter().position(|link| link.name == new.part.name);
@@ -142,6 +144,11 @@ fn stack<'a>(below: Vec<Stacked<'a>>, persona: &Persona, layer: Layer<'a>, at: u
             let of_type = last(Some(new.part.part_type));
             let floor = of_type.or_else(|| is_implied(&new).then(|| last(None)).flatten());
             new.order = floor.map_or(new.order, |floor| new.order.max(floor));
+            // Without a priority of its own, it ranks with the most important part that it joins, so that a
+            // budget does not drop it first.
+            if new.priority == 0 {
+                new.priority = top(Some(new.part.part_type)).or_else(|| top(None)).unwrap_or(0);
+            }
             Stacked { placed: new, appended_by: at }
         }
     };

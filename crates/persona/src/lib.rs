@@ -25,13 +25,14 @@ mod references;
 pub use references::{Reference, Rename};
 
 mod entity;
-pub use entity::{Entity, Tags, shortened};
+pub use entity::{Entity, Tags, is_blank, shortened};
 
 mod kinds;
 pub use kinds::{
-    AnyEntity, BiasProfile, CharacterArc, ContextEntry, ContextPreset, Example, Guardrail, Kind, Part,
-    PartLink, Persona, PlanPersona, PreferredModel, PresetTool, Skill, Stage, TestInput, ToolPreset, Trait,
-    fields_of_type,
+    AnyEntity, BiasProfile, CharacterArc, ContextEntry, ContextPreset, Ending, Example, Expectation,
+    ExpectationTable, Fidelity, FormatRules, Guardrail, JsonRules, Kind, LabelledReply, Language,
+    OverlapRules, Part, PartLink, Person, Persona, PlanPersona, PreferredModel, PresetTool, Range,
+    ReplyChoice, Skill, Stage, TestInput, ToolPreset, Trait, fields_of_type,
 };
 
 mod check;
@@ -47,6 +48,9 @@ pub use chain::{Chain, ChainError, Link};
 
 mod inherit;
 
+mod approvals;
+pub use approvals::Approvals;
+
 mod layers;
 pub use layers::{LayerOrigin, OverrideError, PlacedPart};
 
@@ -54,7 +58,10 @@ mod tokens;
 pub use tokens::TokenCounter;
 
 mod assembly;
-pub use assembly::{Assembled, AssemblyRequest, Form, LeftOut, LeftOutKind, LeftOutReason, assemble};
+pub use assembly::{
+    Assembled, AssemblyRequest, BudgetPoint, Form, LeftOut, LeftOutKind, LeftOutReason, Preview, assemble,
+    preview,
+};
 
 mod view;
 pub use view::{
@@ -67,12 +74,17 @@ pub use manifest::{
 };
 
 mod compile;
-pub use compile::{CompiledText, compile, compile_view, fingerprint};
+pub use compile::{
+    Block, BlockForm, BlockKind, CompiledText, Origin, blocks, compile, compile_view, fingerprint,
+};
 
 pub mod env;
 
 mod prompt;
-pub use prompt::{Environment, Filler, PromptProblem, prompt};
+pub use prompt::{Environment, Filler, PromptProblem, Unfilled, prompt};
+
+mod silence;
+pub use silence::says_nothing;
 
 pub mod explain;
 

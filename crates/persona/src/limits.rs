@@ -56,5 +56,19 @@ pub const CONTEXT_ENTRIES: usize = 256;
 pub const TOOL_ROUNDS: u32 = 1_000;
 /// Expectations of one test input.
 pub const EXPECTATIONS: usize = 64;
+/// Texts, words or tools in one check of an expectation.
+pub const CHECKED_TEXTS: usize = 64;
+/// Labelled replies of one expectation.
+pub const LABELLED_REPLIES: usize = 64;
+/// Further messages of one test input.
+pub const TEST_TURNS: usize = 32;
+/// Runs of one test input.
+pub const SAMPLES: u32 = 100;
+/// Votes of a judge about one expectation.
+pub const VOTES: u32 = 9;
 /// Bytes of one personas.toml.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
+/// Budgets that a preview names.
+pub const BUDGET_POINTS: usize = 64;
+/// Drafts of pieces in one preview.
+pub const DRAFT_PIECES: usize = 64;

@@ -4,7 +4,7 @@
 //! References resolve as everywhere: from a definition's own scope downwards, or in the scope that
 //! they name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -16,15 +16,19 @@ use crate::{AnyEntity, Kind, Name, Scope, TokenCounter};
 mod rule;
 pub use rule::{Level, Rule};
 
+mod outline;
+pub use outline::{Outline, PieceOutline, outlines};
 mod known;
 use known::Known;
 
+mod expectations;
 mod references;
 mod resolved;
+use resolved::TypesByArc;
 mod size;
 
 mod hidden;
-pub use hidden::is_hidden;
+pub use hidden::is_visible;
 mod lookalike;
 mod placeholders;
 mod secret;
@@ -42,7 +46,10 @@ pub struct LintTarget<'a> {
 /// draft of it.
 pub trait OtherDefinitions {
     /// The definition of this name in exactly this scope.
-    fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&AnyEntity>;
+    fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<Outline<'_>>;
+
+    /// True if this one is checked at another time.
+    fn is_checked(&self, scope: Scope, kind: Kind, name: &Name) -> bool;
 
     /// Names of a kind that a definition in `scope` sees, as candidates for `wanted`. Lint picks the nearest;
     /// a large store may return near ones only.
@@ -130,29 +137,103 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks all targets. Findings are sorted by scope, kind, name, field and rule; within a text, by
-/// place.
+/// Checks all targets at once. Findings are sorted by scope, kind, name, field and rule; within a text,
+/// by place.
 pub fn lint(
     targets: &[LintTarget<'_>],
     others: &dyn OtherDefinitions,
     settings: &LintSettings,
     counter: &dyn TokenCounter,
 ) -> Vec<Finding> {
-    let known = Known::new(targets, others);
-    let mut found = Vec::new();
-    for target in targets {
-        let mut findings = Findings { target: *target, found: &mut found };
-        references::check(&mut findings, &known, settings);
-        size::check(&mut findings, settings, counter);
-        texts::check(&mut findings, settings);
+    let mut linter = Linter::new(settings, counter);
+    let Checked { findings: mut found, used } = linter.check(targets, others);
+    found.extend(linter.check_arcs(targets, others));
+    for LintTarget { scope, entity } in targets {
+        let (kind, name) = (entity.kind(), entity.name());
+        let is_used = || used.contains(&(*scope, kind, name.clone()));
+        found.extend(unused(*scope, kind, name, others).filter(|_| !is_used()));
     }
-    resolved::check(targets, &known, &mut found);
-    references::unused(targets, &known, &mut found);
+    sort(&mut found);
+    found
+}
+
+fn sort(found: &mut [Finding]) {
     fn place(it: &Finding) -> (Scope, Kind, &Name, Option<&str>, Rule) {
         (it.scope, it.kind, &it.name, it.field.as_deref(), it.rule)
     }
     found.sort_by(|a, b| place(a).cmp(&place(b)));
-    found
+}
+
+/// Checks targets in portions, for libraries that do not fit into memory. All targets come once through
+/// [`Linter::check`], then the arcs through [`Linter::check_arcs`] and pieces through [`unused`].
+pub struct Linter<'s> {
+    settings: &'s LintSettings,
+    counter: &'s dyn TokenCounter,
+    types_by_arc: TypesByArc,
+}
+
+impl fmt::Debug for Linter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Linter").field("settings", self.settings).finish_non_exhaustive()
+    }
+}
+
+/// The findings of a portion, and the definitions that it uses.
+#[derive(Debug)]
+pub struct Checked {
+    pub findings: Vec<Finding>,
+    pub used: HashSet<(Scope, Kind, Name)>,
+}
+
+impl<'s> Linter<'s> {
+    pub fn new(settings: &'s LintSettings, counter: &'s dyn TokenCounter) -> Self {
+        Self { settings, counter, types_by_arc: TypesByArc::new() }
+    }
+
+    /// Applies the rules that need a target and the definitions that it refers to.
+    pub fn check(&mut self, targets: &[LintTarget<'_>], others: &dyn OtherDefinitions) -> Checked {
+        let known = Known::new(targets, others);
+        let mut found = Vec::new();
+        for target in targets {
+            let mut findings = Findings { target: *target, found: &mut found };
+            references::check(&mut findings, &known, self.settings);
+            size::check(&mut findings, self.settings, self.counter);
+            texts::check(&mut findings, self.settings);
+            expectations::check(&mut findings, &known);
+        }
+        resolved::check_personas(targets, &known, &mut self.types_by_arc, &mut found);
+        sort(&mut found);
+        Checked { findings: found, used: references::used(targets, &known) }
+    }
+
+    /// Checks only the references of targets, such as entries of which some fields cannot be read.
+    pub fn check_references(
+        &self,
+        targets: &[LintTarget<'_>],
+        others: &dyn OtherDefinitions,
+    ) -> Vec<Finding> {
+        let known = Known::new(targets, others);
+        let mut found = Vec::new();
+        for target in targets {
+            references::check(&mut Findings { target: *target, found: &mut found }, &known, self.settings);
+        }
+        sort(&mut found);
+        found
+    }
+
+    /// Applies the rules for arcs together with all personas that have them.
+    pub fn check_arcs(&self, targets: &[LintTarget<'_>], others: &dyn OtherDefinitions) -> Vec<Finding> {
+        let mut found = Vec::new();
+        resolved::check_arcs(targets, &Known::new(targets, others), &self.types_by_arc, &mut found);
+        sort(&mut found);
+        found
+    }
+}
+
+/// The finding about a definition that no target uses. `None` if another definition uses it, or if its
+/// kind needs no users.
+pub fn unused(scope: Scope, kind: Kind, name: &Name, others: &dyn OtherDefinitions) -> Option<Finding> {
+    references::unused(scope, kind, name, others)
 }
 
 /// The likely secrets in a text outside of definitions: place and message.
@@ -217,18 +298,27 @@ impl Findings<'_, '_> {
         (message, suggestion): (String, Option<String>),
     ) {
         let LintTarget { scope, entity } = self.target;
-        self.found.push(Finding {
+        let finding = Finding::new(rule, (scope, entity.kind(), entity.name()), message);
+        let field = field.map(str::to_owned);
+        self.found.push(Finding { level, field, at, suggestion, ..finding });
+    }
+}
+
+impl Finding {
+    /// A finding about a definition as a whole.
+    fn new(rule: Rule, (scope, kind, name): (Scope, Kind, &Name), message: String) -> Self {
+        Self {
             rule,
-            level,
-            kind: entity.kind(),
-            name: entity.name().clone(),
+            level: rule.level(),
+            kind,
+            name: name.clone(),
             scope,
-            field: field.map(str::to_owned),
+            field: None,
             element: None,
-            at,
+            at: None,
             candidates: Vec::new(),
             message,
-            suggestion,
-        });
+            suggestion: None,
+        }
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::bundle::Found;
-use crate::env::{EnvProblem, Values, expand};
+use crate::env::{EnvProblem, Values, expand, placeholders};
 use crate::field::{Leaf, value};
 use crate::{
     ActiveStage, Assembled, Base, BiasProfile, Bundle, Guardrail, Kind, Name, Part, Persona, Scope, Skill,
@@ -41,6 +41,17 @@ pub struct PromptProblem {
     pub problem: EnvProblem,
 }
 
+/// A placeholder in a definition that no file has. It stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfilled {
+    /// The name in the placeholder.
+    pub variable: String,
+    /// The definition.
+    pub kind: Kind,
+    pub name: Name,
+    pub field: String,
+}
+
 /// The field whose text only plans have.
 const PLAN_INSTRUCTION: &str = "plan_persona.instruction";
 
@@ -57,12 +68,13 @@ impl PromptProblem {
 pub struct Filler<'a> {
     environment: Environment<'a>,
     problems: Vec<PromptProblem>,
+    unfilled: Vec<Unfilled>,
     values: Values,
 }
 
 impl<'a> Filler<'a> {
     pub fn new(environment: Environment<'a>) -> Self {
-        Self { environment, problems: Vec::new(), values: Values::default() }
+        Self { environment, problems: Vec::new(), unfilled: Vec::new(), values: Values::default() }
     }
 
     /// Each layer knows the scopes of its own pieces: a part of the stage is not filled in just because
@@ -85,15 +97,12 @@ impl<'a> Filler<'a> {
 
     /// Fills in the texts about parameters, which are part of the descriptions of tools.
     pub fn tool_preset(&mut self, preset: &mut ToolPreset, scope: Scope) {
-        if !scope.is_file() {
-            return;
-        }
         let ToolPreset { name, categories, .. } = preset;
         for (category, tools) in categories {
             for (at, tool) in tools.iter_mut().enumerate() {
                 for (parameter, hint) in &mut tool.parameter_bias {
                     let field = format!("categories.{category}[{at}].parameter_bias.{parameter}");
-                    self.text(Kind::ToolPreset, name, &field, hint);
+                    self.text((Kind::ToolPreset, name), &field, hint, scope);
                 }
             }
         }
@@ -102,14 +111,17 @@ impl<'a> Filler<'a> {
     /// Fills in the description, which is part of the tooling strategy.
     pub fn bias_profile(&mut self, profile: &mut BiasProfile, scope: Scope) {
         let BiasProfile { name, description, .. } = profile;
-        if scope.is_file() {
-            self.fields(Kind::BiasProfile, name, [("description", description)]);
-        }
+        self.fields((Kind::BiasProfile, name), [("description", description)], scope);
     }
 
     /// The placeholders that were not filled in since the last call.
     pub fn problems(&mut self) -> Vec<PromptProblem> {
         std::mem::take(&mut self.problems)
+    }
+
+    /// The placeholders of definitions outside of files, each field once.
+    pub fn unfilled(&self) -> &[Unfilled] {
+        &self.unfilled
     }
 
     /// The values that were filled in.
@@ -129,61 +141,57 @@ impl Filler<'_> {
     fn layer(&mut self, persona: &mut Persona, found: Found<'_>, pieces: Pieces<'_>) {
         self.persona(persona, found.scope);
         let Pieces { parts, traits, skills, guardrails } = pieces;
-        let is_file = |kind: Kind, name: &Name| found.scope_of(kind, name.as_str()).is_file();
+        let scope_of = |kind: Kind, name: &Name| found.scope_of(kind, name.as_str());
         self.parts(parts, found);
         for Trait { name, instruction, description, .. } in traits {
-            if is_file(Kind::Trait, name) {
-                self.fields(Kind::Trait, name, [("instruction", instruction), ("description", description)]);
-            }
+            let fields = [("instruction", instruction), ("description", description)];
+            self.fields((Kind::Trait, name), fields, scope_of(Kind::Trait, name));
         }
         for Skill { name, content, description, .. } in skills {
-            if is_file(Kind::Skill, name) {
-                self.fields(Kind::Skill, name, [("content", content), ("description", description)]);
-            }
+            let fields = [("content", content), ("description", description)];
+            self.fields((Kind::Skill, name), fields, scope_of(Kind::Skill, name));
         }
         for Guardrail { name, content, description, .. } in guardrails {
-            if is_file(Kind::Guardrail, name) {
-                self.fields(Kind::Guardrail, name, [("content", content), ("description", description)]);
-            }
+            let fields = [("content", content), ("description", description)];
+            self.fields((Kind::Guardrail, name), fields, scope_of(Kind::Guardrail, name));
         }
     }
 
     fn parts(&mut self, parts: &mut [Part], found: Found<'_>) {
         for Part { name, content, summary, description, .. } in parts {
-            if found.scope_of(Kind::Part, name.as_str()).is_file() {
-                let fields = [("content", content), ("summary", summary), ("description", description)];
-                self.fields(Kind::Part, name, fields);
-            }
+            let fields = [("content", content), ("summary", summary), ("description", description)];
+            self.fields((Kind::Part, name), fields, found.scope_of(Kind::Part, name.as_str()));
         }
     }
 
     fn persona(&mut self, persona: &mut Persona, scope: Scope) {
-        if !scope.is_file() {
-            return;
-        }
         let name = persona.name.clone();
         value::visit_fields(persona, "", &mut |path, field, leaf| {
             if let (Leaf::Text(text), true) = (leaf, field.is_filled) {
-                self.text(Kind::Persona, &name, path, text);
+                self.text((Kind::Persona, &name), path, text, scope);
             }
         });
     }
 
     fn fields<'f>(
         &mut self,
-        kind: Kind,
-        name: &Name,
+        of: (Kind, &Name),
         fields: impl IntoIterator<Item = (&'static str, &'f mut Option<String>)>,
+        scope: Scope,
     ) {
         for (field, text) in fields {
             if let Some(text) = text {
-                self.text(kind, name, field, text);
+                self.text(of, field, text, scope);
             }
         }
     }
 
-    fn text(&mut self, kind: Kind, name: &Name, field: &str, text: &mut String) {
+    fn text(&mut self, (kind, name): (Kind, &Name), field: &str, text: &mut String, scope: Scope) {
         if !text.contains("${") {
+            return;
+        }
+        if !scope.is_file() {
+            self.note_unfilled((kind, name), field, text);
             return;
         }
         let expanded = expand(text, self.environment.allowed, self.environment.lookup);
@@ -192,6 +200,17 @@ impl Filler<'_> {
         let place = format!("{} {name} {field}", kind.spoken());
         let problems = expanded.problems.into_iter();
         self.problems.extend(problems.map(|problem| PromptProblem { place: place.clone(), problem }));
+    }
+
+    fn note_unfilled(&mut self, (kind, name): (Kind, &Name), field: &str, text: &str) {
+        for placeholder in placeholders(text) {
+            let (variable, field) = (placeholder.name.to_owned(), field.to_owned());
+            let unfilled = Unfilled { variable, kind, name: name.clone(), field };
+            // A piece may be in several layers.
+            if !self.unfilled.contains(&unfilled) {
+                self.unfilled.push(unfilled);
+            }
+        }
     }
 }
 

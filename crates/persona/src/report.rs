@@ -30,6 +30,9 @@ pub struct Report {
     /// Remedies; one of them is enough.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
+    /// For failures of storage: true if the write may have happened, false if it certainly did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub may_have_happened: Option<bool>,
 }
 
 /// An error with a report.
@@ -51,6 +54,12 @@ pub trait AsReport: std::error::Error {
         Vec::new()
     }
 
+    /// True if the failed write may have happened, false if it certainly did not. `None` for refusals,
+    /// which never write.
+    fn may_have_happened(&self) -> Option<bool> {
+        None
+    }
+
     fn report(&self) -> Report {
         let code = self.code();
         Report {
@@ -60,6 +69,7 @@ pub trait AsReport: std::error::Error {
             subject: self.subject(),
             candidates: self.candidates(),
             remedies: self.remedies(),
+            may_have_happened: self.may_have_happened(),
         }
     }
 }
@@ -74,6 +84,7 @@ impl Report {
             subject: Subject::default(),
             candidates: Vec::new(),
             remedies: Vec::new(),
+            may_have_happened: None,
         }
     }
 
@@ -91,6 +102,12 @@ impl Report {
     #[must_use]
     pub fn with_candidates(self, candidates: Vec<String>) -> Self {
         Self { candidates, ..self }
+    }
+
+    /// Says whether the failed write may have happened.
+    #[must_use]
+    pub fn with_effect(self, may_have_happened: bool) -> Self {
+        Self { may_have_happened: Some(may_have_happened), ..self }
     }
 
     /// The remedies in the words of a front, which may leave one out.

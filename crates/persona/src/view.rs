@@ -201,14 +201,9 @@ pub fn view(assembled: &Assembled<'_>, request: &AssemblyRequest, tokenizer: &st
     answer
 }
 
-/// The text over which a budget is counted: the answer in its form, JSON without blanks.
+/// The text over which the budget of an answer in JSON is counted: without blanks.
 pub(crate) fn rendered(assembled: &Assembled<'_>, request: &AssemblyRequest, tokenizer: &str) -> String {
-    match request.form {
-        Form::Text => compile_view(assembled, request.view),
-        Form::Pieces | Form::Compiled => {
-            serde_json::to_string(&view(assembled, request, tokenizer)).unwrap_or_default()
-        }
-    }
+    serde_json::to_string(&view(assembled, request, tokenizer)).unwrap_or_default()
 }
 
 /// The effect of filters and budgets. `None` if there were none.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +21,7 @@ use crate::call::{Call, Outgoing};
 use crate::client::{Clients, Route, cause};
 use crate::failure::ErrorBody;
 use crate::settings::Kind;
-use crate::wire::{Decode, Target};
+use crate::wire::{Decode, Target, unwritable};
 use crate::{anthropic, chat, gemini, limits, models, responses, windows};
 
 /// The parts of a provider, parsed from its settings.
@@ -40,6 +40,8 @@ pub(crate) struct Parts {
     pub(crate) idle_timeout: Duration,
     pub(crate) timeout: Duration,
     pub(crate) places: Option<Arc<Semaphore>>,
+    /// Calls that wait for a place.
+    pub(crate) waiting: AtomicUsize,
     pub(crate) context_tokens: Option<u32>,
     pub(crate) reasoning_items: Option<bool>,
     pub(crate) max_output_tokens: Option<u32>,
@@ -148,7 +150,7 @@ impl Parts {
         let (url, body, decoder): (Url, _, Box<dyn Decode>) = match self.kind {
             Kind::Anthropic => (
                 self.endpoint(&["messages"]),
-                body(&anthropic::request::Body::new(request, target)),
+                body(&anthropic::request::Body::new(request, target)?),
                 Box::new(anthropic::stream::Decoder::new(name)),
             ),
             Kind::OpenaiResponses => (
@@ -167,7 +169,7 @@ impl Parts {
                 url.set_query(Some("alt=sse"));
                 (
                     url,
-                    body(&gemini::request::Body::new(request, target)),
+                    body(&gemini::request::Body::new(request, target)?),
                     Box::new(gemini::stream::Decoder::new(name, request)),
                 )
             }
@@ -177,9 +179,7 @@ impl Parts {
 }
 
 fn body(body: &impl Serialize) -> Result<Vec<u8>, Failure> {
-    serde_json::to_vec(body).map_err(|error| {
-        Failure::new(FailureKind::Rejected, format!("the request cannot be written: {error}"))
-    })
+    serde_json::to_vec(body).map_err(|error| unwritable(&error))
 }
 
 /// The body up to the limit, and true if it was longer.
@@ -198,6 +198,11 @@ async fn read_at_most(response: &mut Response, limit: usize) -> (Vec<u8>, bool) 
 impl Adapter {
     pub(crate) fn new(parts: Parts) -> Self {
         Self { parts: Arc::new(parts), client: OnceLock::new(), windows: RwLock::default() }
+    }
+
+    /// The calls that wait for a place. `None` without a limit.
+    pub(crate) fn waiting(&self) -> Option<usize> {
+        self.parts.places.as_ref().map(|_| self.parts.waiting.load(Ordering::Relaxed))
     }
 
     fn client(&self) -> Result<&Client, Failure> {

@@ -1,7 +1,7 @@
 //! One call of a model, from the request to the last event.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -85,11 +85,13 @@ impl Call {
 
     /// Sends the request and looks at the head of the answer.
     async fn open(&mut self, Outgoing(post): Outgoing) -> Result<Response, Failure> {
-        if let Some(places) = self.parts.places.clone() {
+        let parts = Arc::clone(&self.parts);
+        if let Some(places) = parts.places.clone() {
+            let waiting = Waiting::at(&parts.waiting);
             let place = self.in_time(self.remaining(), places.acquire_owned()).await?;
+            drop(waiting);
             self.place = place.ok();
         }
-        let parts = Arc::clone(&self.parts);
         let response = self.send(post).await?;
         parts.answered.store(true, Ordering::Relaxed);
         if !response.status().is_success() {
@@ -195,6 +197,22 @@ impl Call {
             };
             self.broken(self.parts.transport(message))
         })
+    }
+}
+
+/// Counts as waiting until it is dropped, also if the call is.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn at(queue: &'a AtomicUsize) -> Self {
+        queue.fetch_add(1, Ordering::Relaxed);
+        Self(queue)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,9 +1,8 @@
 //! Names of tool calls, which a result repeats.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-use llm::{Block, Message, Request};
+use llm::{Block, Message, Request, SharedMessage};
 use uuid::Uuid;
 
 /// Characters of a call's id that OpenAI takes.
@@ -12,32 +11,45 @@ const LONGEST: usize = 64;
 /// The ids that a conversation has, so that a new one names one call only.
 #[derive(Debug, Default)]
 pub(crate) struct CallIds {
-    taken: HashSet<String>,
+    /// The messages with calls. They are searched when a call arrives: most replies have none.
+    sent: Vec<SharedMessage>,
+    /// The ids of this reply.
+    new: Vec<String>,
 }
 
 impl CallIds {
     pub(crate) fn of(request: &Request) -> Self {
-        let mut taken = HashSet::new();
-        for message in &request.messages {
-            let Message::Assistant(blocks) = message else { continue };
-            taken.extend(blocks.iter().filter_map(|block| match block {
-                Block::ToolCall(block) => Some(block.call.id.clone()),
-                Block::Text { .. } => None,
-            }));
-        }
-        Self { taken }
+        let calls = |message: &&SharedMessage| ids(message).next().is_some();
+        Self { sent: request.messages.iter().filter(calls).cloned().collect(), new: Vec::new() }
     }
 
     /// The id that the provider gave, if it gave one that is free, else a new one. Some servers give
     /// none, and some count from zero in every answer.
     pub(crate) fn take(&mut self, given: Option<&str>) -> String {
         let id = match given {
-            Some(given) if !given.is_empty() && !self.taken.contains(given) => given.to_owned(),
+            Some(given) if !given.is_empty() && !self.is_taken(given) => given.to_owned(),
             _ => format!("call_{}", Uuid::now_v7().simple()),
         };
-        self.taken.insert(id.clone());
+        self.new.push(id.clone());
         id
     }
+
+    fn is_taken(&self, id: &str) -> bool {
+        let mut sent = self.sent.iter().flat_map(|message| ids(message));
+        self.new.iter().any(|new| new == id) || sent.any(|sent| sent == id)
+    }
+}
+
+/// The ids of a message's calls.
+fn ids(message: &Message) -> impl Iterator<Item = &str> {
+    let blocks: &[Block] = match message {
+        Message::Assistant(blocks) => blocks,
+        Message::User { .. } => &[],
+    };
+    blocks.iter().filter_map(|block| match block {
+        Block::ToolCall(block) => Some(block.call.id.as_str()),
+        Block::Text { .. } => None,
+    })
 }
 
 /// An id with letters, digits, `_` and `-` alone, and not too long: the same for a call and its

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use llm::Provider;
 use reqwest::Url;
@@ -162,6 +162,12 @@ impl Providers {
         self.entries.keys().map(String::as_str)
     }
 
+    /// For each provider with a limit, the calls that wait for a place.
+    pub fn queues(&self) -> impl Iterator<Item = (&str, usize)> {
+        let queue = |(name, entry): (_, &ProviderEntry)| Some((name, entry.adapter.waiting()?));
+        self.entries.iter().map(|(name, entry)| (name.as_str(), entry)).filter_map(queue)
+    }
+
     /// All providers with their origin, sorted by name.
     pub fn found(&self) -> impl Iterator<Item = &ProviderInfo> {
         self.entries.values().map(|entry| &entry.found)
@@ -206,6 +212,7 @@ impl Providers {
             idle_timeout: settings.idle_timeout(),
             timeout: settings.timeout(),
             places: settings.max_concurrent.map(|most| Arc::new(Semaphore::new(most))),
+            waiting: AtomicUsize::new(0),
             context_tokens: settings.context_tokens,
             reasoning_items: settings.reasoning_items,
             max_output_tokens: settings.max_output_tokens,

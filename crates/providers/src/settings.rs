@@ -87,7 +87,7 @@ pub struct ProviderSettings {
     /// Headers that every request carries.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Headers whose values stand in variables: header to variable.
+    /// Headers whose values come from variables: header to variable.
     #[serde(default)]
     pub headers_env: BTreeMap<String, String>,
     #[serde(default)]

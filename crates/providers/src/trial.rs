@@ -140,7 +140,7 @@ pub(crate) fn request(messages: Vec<Message>) -> Request {
     Request {
         model: "model-1".into(),
         system: System::default(),
-        messages,
+        messages: messages.into_iter().map(llm::SharedMessage::from).collect(),
         tools: Arc::default(),
         sampling: Sampling::default(),
     }

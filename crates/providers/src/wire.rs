@@ -1,10 +1,12 @@
 //! Code that the four protocols share.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use llm::{Failure, FailureKind, ProviderState};
-use serde::Deserialize;
+use llm::{Failure, FailureKind, ProviderState, SharedMessage};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::reply_events::ReplyEvents;
 use crate::sse;
@@ -27,6 +29,40 @@ impl Target<'_> {
     pub(crate) fn own<'s>(&self, state: Option<&'s ProviderState>) -> Option<&'s Value> {
         state.filter(|state| state.provider == self.provider).map(|state| &state.data)
     }
+}
+
+/// An element of a request's list of messages.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Element<'a, T> {
+    New(T),
+    /// Written for an earlier request.
+    Kept(&'a RawValue),
+}
+
+/// Adds the elements of a message that later requests send again in the same words. They are written once
+/// in each form, which names everything beside the conversation that they depend on.
+pub(crate) fn push_kept<'a, T: Serialize>(
+    elements: &mut Vec<Element<'a, T>>,
+    message: &'a SharedMessage,
+    form: &Arc<str>,
+    write: impl Fn() -> Result<Vec<T>, Failure>,
+) -> Result<(), Failure> {
+    let kept = message.written(form, || write()?.iter().map(to_raw).collect::<Result<_, Failure>>())?;
+    match kept {
+        Some(kept) => elements.extend(kept.iter().map(|value| Element::Kept(value))),
+        None => elements.extend(write()?.into_iter().map(Element::New)),
+    }
+    Ok(())
+}
+
+fn to_raw(value: &impl Serialize) -> Result<Box<RawValue>, Failure> {
+    to_raw_value(value).map_err(|error| unwritable(&error))
+}
+
+/// The failure of a request that cannot be written as JSON.
+pub(crate) fn unwritable(error: &serde_json::Error) -> Failure {
+    Failure::new(FailureKind::Rejected, format!("the request cannot be written: {error}"))
 }
 
 /// Takes an answer apart, event by event.
@@ -67,3 +103,6 @@ pub(crate) fn kind_of(event: sse::SseEvent<'_>) -> Result<Cow<'_, str>, Failure>
     let Kind { kind } = read(event.data)?;
     Ok(if kind.is_empty() { Cow::Borrowed(event.name) } else { kind })
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,9 +11,9 @@ pub enum Error {
     NotOpen { scope: Scope },
     #[error("builtins cannot be changed")]
     Builtin,
-    /// A program adds an approval to the user's own file.
-    #[error("only you can let the tool preset {name} of your own file approve tools")]
-    NeedsUser { name: Name },
+    /// A program lets a preset or a persona of the user's own file run tools unasked.
+    #[error("only the user can let {} {:?} run more tools without asking", kind.spoken(), name.as_str())]
+    NeedsUser { kind: Kind, name: Name, path: String },
     #[error("builtins have no history")]
     NoHistory,
     /// This process does not write files.
@@ -80,8 +80,8 @@ impl AsReport for Error {
         match self {
             Self::NotOpen { scope } => Subject::default().in_scope(*scope),
             Self::Builtin | Self::NoHistory => Subject::default().in_scope(Scope::Builtin),
-            Self::NeedsUser { name } => {
-                Subject::entity(Kind::ToolPreset, name.as_str()).at_field("approval").in_scope(Scope::Global)
+            Self::NeedsUser { kind, name, .. } => {
+                Subject::entity(*kind, name.as_str()).in_scope(Scope::Global)
             }
             Self::ReadOnly { path, scope } => Subject::file(path).in_scope(*scope),
             Self::IncludesScope { file, scope, .. } => Subject::file(file).in_scope(*scope),
@@ -102,12 +102,17 @@ impl AsReport for Error {
             Self::NotOpen { scope: Scope::Project } => vec![Remedy::OpenProject],
             Self::NotOpen { .. } => vec![Remedy::LeaveOutScope],
             Self::Builtin => vec![Remedy::OtherScope],
+            Self::NeedsUser { path, .. } => vec![Remedy::LeaveToUser { file: path.clone() }],
             Self::NoHistory => vec![Remedy::DuplicateIt],
             Self::ReadOnly { .. } => vec![Remedy::WriteLocally],
             Self::IncludesScope { .. } => vec![Remedy::IncludeOther],
             Self::FileChanged { .. } => vec![Remedy::Repeat],
             other => other.inner().map(AsReport::remedies).unwrap_or_default(),
         }
+    }
+
+    fn may_have_happened(&self) -> Option<bool> {
+        self.inner().and_then(AsReport::may_have_happened)
     }
 }
 

@@ -7,7 +7,7 @@ mod error;
 pub use error::{Error, Result};
 
 mod scopes;
-pub use scopes::{FileScopes, Heir, Overrides, PieceKey, Scopes};
+pub use scopes::{Draft, DraftCatalog, FileScopes, Heir, Overrides, PieceKey, Scopes};
 
 mod write;
 pub use write::Write;

@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 
 use crate::write::{FileWrite, Write};
 use database::Location;
-use files::{Problem, Watcher, canonical};
+use files::{Lock, Problem, Watcher, canonical, disk};
 use store::HistoryKey;
 use store::{Attribution, Change, Store};
 use store::{Listings, Owner};
@@ -28,11 +28,12 @@ mod reload;
 pub(crate) use reload::is_current;
 mod entities;
 mod load;
-pub use load::Overrides;
+pub use load::{Draft, DraftCatalog, Overrides};
 mod heirs;
 pub use heirs::Heir;
 mod past;
 pub use past::PieceKey;
+mod editing;
 mod record;
 pub(crate) use record::{Recorded, put_origin};
 
@@ -123,7 +124,26 @@ impl Scopes {
         for file in &scopes.0.files {
             scopes.reload(file).await?;
         }
+        if writable {
+            scopes.clear_leftovers().await;
+        }
         Ok(scopes)
+    }
+
+    /// Removes temporary files that killed processes left beside the files and the texts that they include.
+    /// A file that another process writes now is left alone.
+    async fn clear_leftovers(&self) {
+        for file in &self.0.files {
+            let (locks, origin, paths) = (self.0.locks.clone(), file.origin.clone(), file.watched());
+            let cleared = tokio::task::spawn_blocking(move || {
+                if let Some(leftovers) = disk::Leftovers::find(paths)
+                    && let Ok(_lock) = Lock::acquire(&locks, &origin, Duration::ZERO)
+                {
+                    leftovers.clear();
+                }
+            });
+            let _ = cleared.await;
+        }
     }
 
     /// Follows changes of the files from now on.
@@ -186,6 +206,13 @@ impl Scopes {
     /// The way in which the files are followed. `None` if they are not.
     pub fn watching(&self) -> Option<files::WatchMode> {
         self.0.watcher.get().map(Watcher::mode)
+    }
+
+    /// The database file that cannot be written, if there is one: of the shared scope, or of the history of
+    /// files.
+    pub fn read_only(&self) -> Option<&Location> {
+        let stores = [&self.0.database, &self.0.local];
+        stores.into_iter().find(|store| store.is_read_only()).map(Store::location)
     }
 
     pub fn database(&self) -> &Store {
@@ -298,15 +325,25 @@ impl Scopes {
         name: &Name,
         text: &persona::CompiledText,
     ) -> Result<persona::Compiled> {
-        let (store, origin) = match self.file(scope) {
-            Some(file) => (&self.0.local, file.origin.as_str()),
-            None => (&self.0.database, ""),
-        };
-        let compiled = store.store_compiled(Owner { scope, origin, name }, text).await?;
+        let (store, owner) = self.state_of(scope, name);
+        if store.is_read_only() {
+            let persona::CompiledText { summary, detail, fingerprint } = text.clone();
+            return Ok(persona::Compiled { summary, detail, at: database::now(), fingerprint });
+        }
+        let compiled = store.store_compiled(owner, text).await?;
         if !self.0.local_is_database && scope.is_file() {
             self.announce(vec![Change::Entity { kind: Kind::Persona, name: name.clone(), listed: false }]);
         }
         Ok(compiled)
+    }
+
+    /// The store with a persona's state, and the owner of the state there.
+    pub(crate) fn state_of<'a>(&'a self, scope: Scope, name: &'a Name) -> (&'a Store, Owner<'a>) {
+        let (store, origin) = match self.file(scope) {
+            Some(file) => (&self.0.local, file.origin.as_str()),
+            None => (&self.0.database, ""),
+        };
+        (store, Owner { scope, origin, name })
     }
 
     /// Announces changes that the database does not know of.

@@ -1,9 +1,12 @@
 //! Writes to one scope, atomically.
 
+use std::collections::BTreeSet;
+
 use async_recursion::async_recursion as boxed;
 use files::Problem;
 use persona::{AnyEntity, Entity, Kind, Meta, Name, Persona, Scope, Stored};
 use store::{Action, DatabaseWrite, Held, Keep};
+use uuid::Uuid;
 
 use crate::{Error, Result};
 
@@ -38,6 +41,20 @@ impl Write {
         match &self.0 {
             Target::Database(_) => Scope::Shared,
             Target::File(write) => write.scope(),
+        }
+    }
+
+    /// Locks and reads the entities of `held`, and notes which of those in `named` exist, with a few
+    /// statements. A file is in memory already.
+    #[boxed]
+    pub async fn read_ahead(
+        &mut self,
+        held: &BTreeSet<(Kind, Name)>,
+        named: &BTreeSet<(Kind, Name)>,
+    ) -> Result<()> {
+        match &mut self.0 {
+            Target::Database(write) => Ok(write.read_ahead(held, named).await?),
+            Target::File(_) => Ok(()),
         }
     }
 
@@ -82,10 +99,7 @@ impl Write {
     async fn insert_any(&mut self, entity: AnyEntity, action: Action) -> Result<Meta> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.insert(&entity, action).await?.meta),
-            Target::File(write) => {
-                write.check_grants(None, &entity)?;
-                write.insert(entity, action).await
-            }
+            Target::File(write) => write.insert(entity, action).await,
         }
     }
 
@@ -109,10 +123,7 @@ impl Write {
     ) -> Result<Meta> {
         match &mut self.0 {
             Target::Database(write) => Ok(write.replace(&held, &entity, action).await?.meta),
-            Target::File(write) => {
-                write.check_grants(Some(&held.stored.entity), &entity)?;
-                write.replace(&held.stored, entity, action).await
-            }
+            Target::File(write) => write.replace(&held.stored, entity, action).await,
         }
     }
 
@@ -179,6 +190,17 @@ impl Write {
             Target::Database(write) => Ok(write.set_stage(persona, arc, stage).await?),
             Target::File(write) => {
                 write.set_stage(&persona.stored.entity.name, arc, stage);
+                Ok(())
+            }
+        }
+    }
+
+    /// Links a persona of this scope to its editing session.
+    pub async fn set_editing_session(&mut self, persona: &Name, session: Uuid) -> Result<()> {
+        match &mut self.0 {
+            Target::Database(write) => Ok(write.set_editing_session(persona, session).await?),
+            Target::File(write) => {
+                write.set_editing_session(persona, session);
                 Ok(())
             }
         }

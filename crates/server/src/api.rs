@@ -4,12 +4,13 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use app::editing::ChatEvents;
 use app::{Author, Library, LintOptions, Runtime};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
@@ -18,19 +19,28 @@ use mcp::http::Stopping;
 use operations::schema::InputField;
 use operations::{
     BoxedOutcome, CallError, Context, Effect, Front, Media, Method, Operation, OperationFn, Route, RunCall,
-    RunStream, schema,
+    schema,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::answer::Answer;
+use crate::capacity::Capacity;
 use crate::conditional::Conditions;
 use crate::events::{Events, LAST_EVENT_ID};
 use crate::extract::{self, Fields};
-use crate::limits::{EVENT_RETRY_AFTER_S, SESSION_STREAMS};
+use crate::front::Answered;
+use crate::idempotency::{self, Begun, REPLAYED, RequestKey};
+use crate::limits::{EVENT_RETRY_AFTER_S, REQUEST_TIMEOUT};
+use crate::metrics::{Metrics, Open};
 use crate::problem::Problem;
 use crate::request_error::RequestError;
-use crate::result::{ApiResult, Refused, run_to_completion};
-use crate::session_stream::{self, Opening};
-use crate::{conditional, problem_header};
+use crate::result::{ApiResult, run_to_completion, within};
+use crate::serve::OpenConnections;
+use crate::session_stream::{self, Ending, Form, Opening};
+use crate::{api_docs, conditional, problem_header, test_stream};
+
+mod streams;
+use streams::Opened;
 
 /// The front that changes made here are recorded under.
 const FRONT: &str = "http";
@@ -46,6 +56,9 @@ struct ApiState {
     lint: LintOptions,
     events: Events,
     streams: Arc<Semaphore>,
+    most_streams: usize,
+    metrics: Arc<Metrics>,
+    ending: Ending,
 }
 
 /// A request line and the operation behind it.
@@ -59,13 +72,22 @@ struct Endpoint {
 
 /// Routes for every operation that HTTP offers. Changes are recorded under `user`, or under the
 /// front's name if there is none.
-pub(crate) fn routes(runtime: Runtime, user: Option<String>, lint: LintOptions) -> Router {
+pub(crate) fn routes(
+    runtime: Runtime,
+    user: Option<String>,
+    lint: LintOptions,
+    metrics: Arc<Metrics>,
+) -> Router {
     let library = runtime.library().clone();
+    let Capacity { session_streams: most_streams, event_streams, .. } = Capacity::of_process();
     let state = Arc::new(ApiState {
         author: Author::new(user.unwrap_or_else(|| FRONT.to_owned()), FRONT),
         lint,
-        events: Events::new(library.clone()),
-        streams: Arc::new(Semaphore::new(SESSION_STREAMS)),
+        events: Events::new(library.clone(), event_streams),
+        streams: Arc::new(Semaphore::new(most_streams)),
+        most_streams,
+        metrics,
+        ending: Ending::new(runtime.clone()),
         runtime,
     });
     let (mut of_library, mut of_sessions) = (Router::new(), Router::new());
@@ -81,6 +103,9 @@ pub(crate) fn routes(runtime: Runtime, user: Option<String>, lint: LintOptions) 
         }
     }
     of_library = of_library.route(DESCRIPTION, on(MethodFilter::GET, describe));
+    of_library = of_library.route(api_docs::PATH, on(MethodFilter::GET, api_docs::answer));
+    of_sessions =
+        of_sessions.route("/metrics", on(MethodFilter::GET, move |request| measure(state, request)));
     let warned: Router = of_library.route_layer(from_fn_with_state(library, problem_header::tell));
     warned.merge(of_sessions)
 }
@@ -91,9 +116,10 @@ async fn describe(headers: HeaderMap) -> ApiResult<Response> {
         LazyLock::new(|| operations::openapi(env!("CARGO_PKG_VERSION")).to_string());
     let tag = conditional::hash(&DOCUMENT);
     if Conditions::read(&headers)?.has(&tag) {
-        return Ok(conditional::not_modified(Some(tag)));
+        return Ok(conditional::not_modified(Some(tag)).into_response());
     }
     let mut response = Response::new(Body::from(DOCUMENT.as_str()));
+    response.extensions_mut().insert(Answered("openapi"));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     conditional::insert(response.headers_mut(), Some(tag));
     Ok(response)
@@ -127,7 +153,7 @@ impl ApiState {
     /// Reserves a stream before anything starts for it.
     fn slot(&self) -> ApiResult<OwnedSemaphorePermit> {
         Arc::clone(&self.streams).try_acquire_owned().map_err(|_| {
-            let error = RequestError::TooManyStreams { what: "sessions", most: SESSION_STREAMS };
+            let error = RequestError::TooManyStreams { what: "sessions", most: self.most_streams };
             Problem::from(error).retry_after(EVENT_RETRY_AFTER_S)
         })
     }
@@ -135,15 +161,29 @@ impl ApiState {
 
 async fn handle(state: Arc<ApiState>, endpoint: Arc<Endpoint>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    match respond(state, &endpoint, &mut parts, body).await {
+    let operation = Answered(endpoint.operation.name);
+    let mut response = match respond(state, endpoint, &mut parts, body).await {
         Ok(response) => response,
         Err(problem) => problem.into_response(),
-    }
+    };
+    response.extensions_mut().insert(operation);
+    response
+}
+
+/// `GET /metrics`.
+async fn measure(state: Arc<ApiState>, request: Request) -> Response {
+    let connections = request.extensions().get::<OpenConnections>();
+    let open = Open {
+        session_streams: state.most_streams - state.streams.available_permits(),
+        event_streams: state.events.open_streams(),
+        connections: connections.map(OpenConnections::count),
+    };
+    state.metrics.answer(&state.runtime, open).await
 }
 
 async fn respond(
     state: Arc<ApiState>,
-    endpoint: &Endpoint,
+    endpoint: Arc<Endpoint>,
     parts: &mut Parts,
     body: Body,
 ) -> ApiResult<Response> {
@@ -151,15 +191,27 @@ async fn respond(
         extract::fields(endpoint.operation, endpoint.route, endpoint.known(), parts, body).await?;
     let stopping =
         parts.extensions.get::<Stopping>().map(|Stopping(token)| token.clone()).unwrap_or_default();
+    let key = RequestKey::read(endpoint.operation, parts, &fields)?;
+    let effect = endpoint.operation.effect;
     match endpoint.operation.run {
         OperationFn::Call(run) => {
             let conditions = Conditions::read(&parts.headers)?;
             conditions.apply(endpoint.operation, |field| endpoint.takes(field), &mut fields)?;
-            let answer = answer(&state, endpoint.operation.effect, run, fields).await;
-            let answer = answer.map_err(|refused| conditions.problem(refused))?;
-            finish(endpoint.operation, &answer, &conditions)
+            let call = Call { state, endpoint, run, fields, conditions };
+            let answered = async {
+                match effect {
+                    Effect::Read => call.answer().await,
+                    // A write outlives its client.
+                    _ => run_to_completion(call.answer_once(key)).await,
+                }
+            };
+            within(REQUEST_TIMEOUT, effect, answered).await.map(IntoResponse::into_response)
         }
-        OperationFn::Stream(run) => {
+        OperationFn::Stream(run) | OperationFn::Chat(run) => {
+            let form = match endpoint.operation.run {
+                OperationFn::Chat(_) => Form::Chat(ChatEvents::default()),
+                _ => Form::Session,
+            };
             if let (true, Some(id)) = (endpoint.takes("after"), last_event_id(parts)) {
                 // A client that reconnects sends a newer id than its address has.
                 fields.insert("after".to_owned(), id.into());
@@ -167,8 +219,27 @@ async fn respond(
             let opening =
                 if endpoint.route.method == Method::Get { Opening::Resumable } else { Opening::Plain };
             let slot = state.slot()?;
-            let subscription = run_to_completion(subscribe(state, run, fields)).await?;
-            Ok(session_stream::answer(subscription, stopping, slot, opening))
+            let ending = state.ending.clone();
+            let opened = run_to_completion(streams::open(state, run, fields, key));
+            Ok(match within(REQUEST_TIMEOUT, effect, opened).await? {
+                Opened::Stream { subscription, replayed } => {
+                    let ends = (stopping, ending);
+                    let mut response = session_stream::answer(subscription, form, ends, slot, opening);
+                    if replayed {
+                        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+                    }
+                    response
+                }
+                Opened::Answer(answer) => answer.into_response(),
+            })
+        }
+        OperationFn::TestEvents(run) => {
+            let slot = state.slot()?;
+            let author = || state.author.clone();
+            let events = within(REQUEST_TIMEOUT, effect, async {
+                run(&context(&state, &author), fields).await.map_err(Problem::from)
+            });
+            Ok(test_stream::answer(events.await?, stopping, slot))
         }
         OperationFn::LibraryEvents => Ok(state.events.open(last_event_id(parts).as_deref(), stopping)),
     }
@@ -179,31 +250,35 @@ fn last_event_id(parts: &Parts) -> Option<String> {
     id.filter(|id| !id.trim().is_empty())
 }
 
-/// Runs an operation; one that writes outlives its client.
-async fn answer(
-    state: &Arc<ApiState>,
-    effect: Effect,
+/// A call of an operation with a complete answer.
+struct Call {
+    state: Arc<ApiState>,
+    endpoint: Arc<Endpoint>,
     run: RunCall,
     fields: Fields,
-) -> Result<BoxedOutcome, Refused> {
-    let state = Arc::clone(state);
-    let work = async move {
-        let author = || state.author.clone();
-        run(&context(&state, &author), fields).await
-    };
-    match effect {
-        Effect::Read => work.await.map_err(Refused::Operation),
-        _ => run_to_completion(work).await,
-    }
+    conditions: Conditions,
 }
 
-async fn subscribe(
-    state: Arc<ApiState>,
-    run: RunStream,
-    fields: Fields,
-) -> Result<app::running::Subscription, CallError> {
-    let author = || state.author.clone();
-    run(&context(&state, &author), fields).await
+impl Call {
+    async fn answer(self) -> ApiResult<Answer> {
+        let author = || self.state.author.clone();
+        let done = (self.run)(&context(&self.state, &author), self.fields).await;
+        let outcome = done.map_err(|refused| self.conditions.problem(refused))?;
+        finish(self.endpoint.operation, &outcome, &self.conditions)
+    }
+
+    /// Runs once for each key.
+    async fn answer_once(self, key: Option<RequestKey>) -> ApiResult<Answer> {
+        let Some(key) = key else { return self.answer().await };
+        match key.begin(self.state.library()).await? {
+            Begun::Answered(stored) => idempotency::replay(stored),
+            Begun::First(attempt) => {
+                let answered = self.answer().await;
+                attempt.settle(answered.as_ref().map(Answer::to_stored)).await;
+                answered
+            }
+        }
+    }
 }
 
 fn context<'a>(state: &'a ApiState, author: &'a (dyn Fn() -> Author + Send + Sync)) -> Context<'a> {
@@ -216,29 +291,28 @@ fn context<'a>(state: &'a ApiState, author: &'a (dyn Fn() -> Author + Send + Syn
     }
 }
 
-/// The response to a finished operation.
-fn finish(operation: &Operation, answer: &BoxedOutcome, conditions: &Conditions) -> ApiResult<Response> {
+/// The answer of a finished operation.
+fn finish(operation: &Operation, outcome: &BoxedOutcome, conditions: &Conditions) -> ApiResult<Answer> {
     let (content_type, body) = match operation.media {
-        Media::Nothing => return Ok(StatusCode::NO_CONTENT.into_response()),
-        Media::Json | Media::Events => ("application/json", answer.json().map_err(CallError::Json)?),
+        Media::Nothing => return Ok(Answer::empty(StatusCode::NO_CONTENT)),
+        Media::Json | Media::Events => ("application/json", outcome.json().map_err(CallError::Json)?),
         Media::Markdown => {
-            let value = answer.value().map_err(CallError::Json)?;
+            let value = outcome.value().map_err(CallError::Json)?;
             ("text/markdown; charset=utf-8", value.as_str().unwrap_or_default().to_owned())
         }
     };
-    let tag = conditional::tag(operation, answer, &body);
+    let tag = conditional::tag(operation, outcome, &body);
     if conditions.is_current(operation, tag.as_ref()) {
         return Ok(conditional::not_modified(tag));
     }
-    let mut response = Response::new(Body::from(body));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    conditional::insert(headers, tag);
-    if let Some(location) = answer.location() {
-        *response.status_mut() = StatusCode::CREATED;
+    let mut answer = Answer { body, ..Answer::empty(StatusCode::OK) };
+    answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    conditional::insert(&mut answer.headers, tag);
+    if let Some(location) = outcome.location() {
+        answer.status = if outcome.is_under_way() { StatusCode::ACCEPTED } else { StatusCode::CREATED };
         if let Ok(location) = HeaderValue::try_from(location) {
-            response.headers_mut().insert(http::header::LOCATION, location);
+            answer.headers.insert(http::header::LOCATION, location);
         }
     }
-    Ok(response)
+    Ok(answer)
 }

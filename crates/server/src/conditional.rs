@@ -5,7 +5,6 @@
 //! its own; `If-Match` ignores the hash. All other reads have the hash alone.
 
 use app::Error;
-use axum::response::{IntoResponse as _, Response};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use operations::{BoxedOutcome, CallError, Effect, Operation, Version};
@@ -13,10 +12,11 @@ use persona::Scope;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::answer::Answer;
 use crate::extract::{Fields, shown};
 use crate::problem::Problem;
 use crate::request_error::RequestError;
-use crate::result::{ApiResult, Refused};
+use crate::result::ApiResult;
 
 /// Bytes of a hash that make a tag.
 const HASH_BYTES: usize = 8;
@@ -89,17 +89,15 @@ impl Conditions {
     }
 
     /// The problem of a refused request: a failed condition is 412, with the current revision.
-    pub(crate) fn problem(&self, refused: Refused) -> Problem {
+    pub(crate) fn problem(&self, refused: CallError) -> Problem {
         match &refused {
-            Refused::Operation(CallError::Library(Error::Stale { actual, .. }))
-                if self.if_match.is_some() =>
-            {
+            CallError::Library(Error::Stale { actual, .. }) if self.if_match.is_some() => {
                 let current = self.if_match.map(|Tag(version)| Version { revision: *actual, ..version });
                 let tag = current.map(Tag::text);
                 let actual = *actual;
                 Problem::from(refused).precondition_failed(Some(actual), tag)
             }
-            Refused::Operation(CallError::Library(Error::Exists { .. })) if self.if_none_match.is_some() => {
+            CallError::Library(Error::Exists { .. }) if self.if_none_match.is_some() => {
                 Problem::from(refused).precondition_failed(None, None)
             }
             _ => refused.into(),
@@ -143,8 +141,8 @@ pub(crate) fn insert(headers: &mut HeaderMap, tag: Option<String>) {
     }
 }
 
-pub(crate) fn not_modified(tag: Option<String>) -> Response {
-    let mut response = StatusCode::NOT_MODIFIED.into_response();
-    insert(response.headers_mut(), tag);
-    response
+pub(crate) fn not_modified(tag: Option<String>) -> Answer {
+    let mut answer = Answer::empty(StatusCode::NOT_MODIFIED);
+    insert(&mut answer.headers, tag);
+    answer
 }

@@ -14,7 +14,7 @@ use http::{HeaderName, HeaderValue};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::limits::{EVENT_KEEP_ALIVE, EVENT_RETRY_AFTER_S, EVENT_STREAMS, EVENTS};
+use crate::limits::{EVENT_KEEP_ALIVE, EVENT_RETRY_AFTER_S, EVENTS};
 use crate::problem::Problem;
 use crate::request_error::RequestError;
 
@@ -34,24 +34,30 @@ pub(crate) struct Events {
     library: Library,
     log: Arc<ChangeLog>,
     slots: Arc<Semaphore>,
+    most: usize,
     /// Set by the first stream: a server without viewers follows nothing.
     follower: OnceLock<DropGuard>,
 }
 
 impl Events {
-    pub(crate) fn new(library: Library) -> Self {
+    pub(crate) fn new(library: Library, most: usize) -> Self {
         Self {
             library,
             log: Arc::new(ChangeLog::new(rand::random(), EVENTS)),
-            slots: Arc::new(Semaphore::new(EVENT_STREAMS)),
+            slots: Arc::new(Semaphore::new(most)),
+            most,
             follower: OnceLock::new(),
         }
     }
 
     /// Opens a stream of the events after the last one that the client saw.
     pub(crate) fn open(&self, last: Option<&str>, stopping: CancellationToken) -> Response {
-        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else { return all_taken() };
+        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else { return all_taken(self.most) };
         answer(self.followed(), last, stopping, Some(slot), EVENT_KEEP_ALIVE)
+    }
+
+    pub(crate) fn open_streams(&self) -> usize {
+        self.most - self.slots.available_permits()
     }
 
     /// Starts to write the log, if needed. Returns it.
@@ -81,8 +87,8 @@ async fn follow(library: Library, mut changes: Changes, log: Arc<ChangeLog>, end
     }
 }
 
-fn all_taken() -> Response {
-    let error = RequestError::TooManyStreams { what: "events", most: EVENT_STREAMS };
+fn all_taken(most: usize) -> Response {
+    let error = RequestError::TooManyStreams { what: "events", most };
     Problem::from(error).retry_after(EVENT_RETRY_AFTER_S).into_response()
 }
 

@@ -5,10 +5,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use http::StatusCode;
+use mcp::http::Stopping;
 use persona::Scope;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::access::Caller;
 use crate::limits::HEALTH_TIMEOUT;
 
 /// How far the server's address reaches. `serve` puts it into every request's extensions.
@@ -17,27 +19,54 @@ pub(crate) struct Listening {
     pub(crate) loopback: bool,
 }
 
+/// `GET /healthz`: the server runs, and its database answers. Strangers learn no more than that.
 pub(crate) async fn healthz(
     State(library): State<Library>,
+    caller: Option<Extension<Caller>>,
     listening: Option<Extension<Listening>>,
 ) -> Response {
-    let reason = match timeout(HEALTH_TIMEOUT, library.ping()).await {
-        Ok(Ok(())) => {
-            let mut body = json!({ "name": "masque", "status": "ok", "version": env!("CARGO_PKG_VERSION") });
+    let problem = check(&library).await.err();
+    let (status, word) = match &problem {
+        None => (StatusCode::OK, "ok"),
+        Some(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+    };
+    let mut body = json!({ "name": "masque", "status": word });
+    if caller.is_some() {
+        body["version"] = env!("CARGO_PKG_VERSION").into();
+        match problem {
+            Some(reason) => body["reason"] = reason.into(),
             // Only clients on this machine see its paths.
-            if listening.is_some_and(|Extension(listening)| listening.loopback) {
+            None if listening.is_some_and(|Extension(listening)| listening.loopback) => {
                 body["files"] = files(&library);
             }
-            return Json(body).into_response();
+            None => {}
         }
+    }
+    (status, Json(body)).into_response()
+}
+
+/// `GET /readyz`: the server takes requests. False when it stops, too.
+pub(crate) async fn readyz(
+    State(library): State<Library>,
+    stopping: Option<Extension<Stopping>>,
+) -> Response {
+    let is_stopping = stopping.is_some_and(|Extension(Stopping(token))| token.is_cancelled());
+    let (status, word) = match !is_stopping && check(&library).await.is_ok() {
+        true => (StatusCode::OK, "ready"),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+    };
+    (status, Json(json!({ "status": word }))).into_response()
+}
+
+/// Fails with a reason if the database does not answer.
+async fn check(library: &Library) -> Result<(), String> {
+    let reason = match timeout(HEALTH_TIMEOUT, library.ping()).await {
+        Ok(Ok(())) => return Ok(()),
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("the database did not answer within {} s", HEALTH_TIMEOUT.as_secs()),
     };
     tracing::warn!(%reason, "the health check failed");
-    let body = json!({
-        "name": "masque", "status": "unavailable", "version": env!("CARGO_PKG_VERSION"), "reason": reason
-    });
-    (StatusCode::SERVICE_UNAVAILABLE, Json(body)).into_response()
+    Err(reason)
 }
 
 /// The files that are served. An error in one does not make the server unhealthy: it keeps serving

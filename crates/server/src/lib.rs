@@ -1,20 +1,32 @@
-//! The HTTP server: routes, connections, shutdown.
+//! The HTTP server: routes, connections, shutdown, and the page.
 //!
-//! Its routes come from the table of `operations`. This crate knows addresses, time-outs, health, how a
-//! request becomes the fields of an input, how an outcome becomes a response with its headers, and how
-//! events become streams. It decides nothing about sessions or entities.
+//! Its routes come from the table of `operations`. This crate knows addresses, callers, time-outs, health,
+//! how a request becomes the fields of an input, how an outcome becomes a response with its headers, and
+//! how events become streams. It decides nothing about sessions or entities.
 
 mod limits;
 
 mod address;
 pub use address::{ListenAddressError, check_address};
 
+mod capacity;
 mod routes;
 pub use routes::{ServerOptions, router};
 
+mod access;
+pub use access::{Access, Token};
+mod front;
+mod login;
+mod place;
+mod request_id;
+mod secure_headers;
+
+mod answer;
 mod api;
+mod api_docs;
 mod conditional;
 mod extract;
+mod idempotency;
 mod problem;
 mod problem_header;
 mod request_error;
@@ -23,7 +35,16 @@ mod wording;
 
 mod events;
 mod health;
+mod metrics;
 mod session_stream;
+mod test_stream;
 
+mod page;
+mod plain_page;
+
+mod lingering;
 mod serve;
+mod unread;
 pub use serve::serve;
+
+pub use operations::library_tools;

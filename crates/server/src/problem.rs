@@ -1,14 +1,14 @@
 //! Errors of plain HTTP routes, as problem documents (RFC 9457).
 
 use app::{AsReport as _, ErrorKind, Report};
-use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, ETAG, RETRY_AFTER};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use mcp::http::{BodyError, status_of};
 use persona::ParseKindError;
 use serde_json::json;
 
+use crate::answer::Answer;
 use crate::limits::BUSY_RETRY_AFTER_S;
 use crate::request_error::RequestError;
 use crate::wording;
@@ -49,8 +49,9 @@ impl Problem {
 
 impl From<Report> for Problem {
     fn from(report: Report) -> Self {
-        let retry_after_s = (report.kind == ErrorKind::Busy).then_some(BUSY_RETRY_AFTER_S);
-        Self { status: status_of(report.code), report: Box::new(report), retry_after_s, current: None }
+        let status = status_of(report.code);
+        let retry_after_s = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(BUSY_RETRY_AFTER_S);
+        Self { status, report: Box::new(report), retry_after_s, current: None }
     }
 }
 
@@ -81,9 +82,14 @@ impl From<app::inputs::InputError> for Problem {
     }
 }
 
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let Report { code, kind, subject, candidates, remedies, .. } = &*self.report;
+impl Problem {
+    /// True if the request may have had an effect.
+    pub(crate) fn may_have_happened(&self) -> bool {
+        self.report.may_have_happened == Some(true)
+    }
+
+    pub(crate) fn to_answer(&self) -> Answer {
+        let Report { code, kind, subject, candidates, remedies, may_have_happened, .. } = &*self.report;
         let mut body = json!({
             "type": "about:blank",
             "title": self.status.canonical_reason().unwrap_or("Error"),
@@ -101,13 +107,14 @@ impl IntoResponse for Problem {
         if !remedies.is_empty() {
             body["remedies"] = json!(remedies);
         }
-        let (revision, tag) = self.current.unwrap_or_default();
+        if let Some(may_have_happened) = may_have_happened {
+            body["may_have_happened"] = (*may_have_happened).into();
+        }
+        let (revision, tag) = self.current.clone().unwrap_or_default();
         if let Some(revision) = revision {
             body["current_revision"] = revision.into();
         }
-        let mut response = Response::new(Body::from(body.to_string()));
-        *response.status_mut() = self.status;
-        let headers = response.headers_mut();
+        let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
             headers.insert(ETAG, tag);
@@ -115,6 +122,12 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after_s {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        response
+        Answer { status: self.status, headers, body: body.to_string() }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        self.to_answer().into_response()
     }
 }

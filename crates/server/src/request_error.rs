@@ -1,5 +1,7 @@
 //! Requests that the server refuses by itself.
 
+use std::time::Duration;
+
 use app::{AsReport, Code, Remedy, Subject};
 
 /// A request that the server refuses by itself.
@@ -37,12 +39,32 @@ pub(crate) enum RequestError {
     ContradictingConditions,
     #[error("{most} streams of {what} are open, which is the limit")]
     TooManyStreams { what: &'static str, most: usize },
+    #[error("the Idempotency-Key is not 1 to {most} visible ASCII characters")]
+    InvalidKey { most: usize },
+    #[error("a different request had this Idempotency-Key")]
+    KeyReused,
+    #[error("the first request with this Idempotency-Key is under way")]
+    UnderWay,
+    #[error(
+        "the server stopped during the first request with this Idempotency-Key, or could not store its answer"
+    )]
+    CutOff,
+    #[error("the request with this Idempotency-Key was carried out; its answer is too large to be kept")]
+    NotKept,
+    #[error("{most} connections are open, which is the limit")]
+    TooManyConnections { most: usize },
+    #[error("the request took longer than {} s", limit.as_secs())]
+    TimedOut { limit: Duration, writes: bool },
     #[error("the server failed; see its log")]
     Crashed,
+    #[error("a token in the address of a request could end up in logs")]
+    TokenInAddress,
 }
 
+const KEY_EXAMPLE: &str = "Idempotency-Key: 8e03978e-40d5-43dd-bc93-6894a57f9324";
+
 /// Paths that a caller may have meant.
-const PATHS: [&str; 4] = ["/mcp", "/api/library/persona", "/api/sessions", "/healthz"];
+const PATHS: [&str; 5] = ["/mcp", "/api/docs", "/api/library/persona", "/api/sessions", "/healthz"];
 
 impl AsReport for RequestError {
     fn code(&self) -> Code {
@@ -51,13 +73,18 @@ impl AsReport for RequestError {
             Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
             Self::Address(_) => Code::InvalidRequest,
             Self::BodyNotAllowed => Code::BodyNotAllowed,
-            Self::QueryNotAllowed { .. } => Code::QueryNotAllowed,
+            Self::QueryNotAllowed { .. } | Self::TokenInAddress => Code::QueryNotAllowed,
             Self::Contradiction { .. } | Self::ContradictingConditions => Code::ConflictingFields,
             Self::NamedTwice { .. } => Code::NamedTwice,
             Self::InvalidValue { .. } | Self::ObjectInQuery { .. } => Code::InvalidValue,
             Self::EmptyBody | Self::InvalidJson(_) | Self::NotAnObject => Code::InvalidJson,
             Self::InvalidTag { .. } | Self::NoCondition => Code::InvalidCondition,
-            Self::TooManyStreams { .. } => Code::Overloaded,
+            Self::TooManyStreams { .. } | Self::TooManyConnections { .. } => Code::Overloaded,
+            Self::TimedOut { .. } => Code::TimedOut,
+            Self::InvalidKey { .. } => Code::InvalidValue,
+            Self::KeyReused => Code::KeyReused,
+            Self::UnderWay => Code::RequestUnderWay,
+            Self::CutOff | Self::NotKept => Code::OutcomeUnknown,
             Self::Crashed => Code::Failed,
         }
     }
@@ -70,6 +97,9 @@ impl AsReport for RequestError {
             | Self::ObjectInQuery { name, .. } => Subject::field(name),
             Self::InvalidTag { .. } | Self::NoCondition => Subject::field("If-Match"),
             Self::ContradictingConditions => Subject::field("if_revision"),
+            Self::InvalidKey { .. } | Self::KeyReused | Self::UnderWay | Self::CutOff | Self::NotKept => {
+                Subject::field("Idempotency-Key")
+            }
             _ => Subject::default(),
         }
     }
@@ -92,13 +122,32 @@ impl AsReport for RequestError {
             Self::InvalidTag { .. } => vec![Remedy::WriteAs { example: "\"shared:3\"".to_owned() }],
             Self::NoCondition => leave_out("If-Match"),
             Self::ContradictingConditions => vec![Remedy::SendOne],
-            Self::TooManyStreams { .. } => vec![Remedy::TryLater],
+            Self::TooManyStreams { .. }
+            | Self::TooManyConnections { .. }
+            | Self::TimedOut { .. }
+            | Self::UnderWay => vec![Remedy::TryLater],
+            Self::InvalidKey { .. } => vec![Remedy::WriteAs { example: KEY_EXAMPLE.to_owned() }],
+            Self::KeyReused => vec![Remedy::OtherKey],
+            Self::CutOff => vec![Remedy::ReadAgain, Remedy::OtherKey],
+            Self::NotKept => vec![Remedy::ReadAgain],
+            Self::TokenInAddress => vec![Remedy::SendToken],
             Self::QueryNotAllowed { .. }
             | Self::NamedTwice { .. }
             | Self::InvalidValue { .. }
             | Self::ObjectInQuery { request: None, .. }
             | Self::Address(_)
             | Self::Crashed => Vec::new(),
+        }
+    }
+
+    fn may_have_happened(&self) -> Option<bool> {
+        match self {
+            Self::TooManyStreams { .. } | Self::TooManyConnections { .. } | Self::KeyReused => Some(false),
+            Self::UnderWay | Self::CutOff | Self::NotKept => Some(true),
+            // A write goes on after its client was answered.
+            Self::TimedOut { writes, .. } => Some(*writes),
+            Self::Crashed => Some(true),
+            _ => None,
         }
     }
 }

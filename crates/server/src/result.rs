@@ -1,7 +1,11 @@
 //! The result of a request.
 
+use std::time::Duration;
+
 use app::AsReport as _;
-use operations::CallError;
+use operations::{CallError, Effect};
+use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use crate::problem::Problem;
 use crate::request_error::RequestError;
@@ -10,30 +14,26 @@ pub(crate) type ApiResult<T> = Result<T, Problem>;
 
 /// Runs work to its end even if the client disconnects, so that nothing is left half done.
 pub(crate) async fn run_to_completion<T: Send + 'static>(
-    work: impl Future<Output = Result<T, CallError>> + Send + 'static,
-) -> Result<T, Refused> {
-    match tokio::spawn(work).await {
-        Ok(done) => done.map_err(Refused::Operation),
+    work: impl Future<Output = ApiResult<T>> + Send + 'static,
+) -> ApiResult<T> {
+    match tokio::spawn(work.in_current_span()).await {
+        Ok(done) => done,
         Err(error) => {
             tracing::error!(%error, "a request failed");
-            Err(Refused::Crashed)
+            Err(RequestError::Crashed.into())
         }
     }
 }
 
-/// The failure of a request.
-#[derive(Debug)]
-pub(crate) enum Refused {
-    Operation(CallError),
-    Crashed,
-}
-
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Operation(refusal) => refusal.into(),
-            Refused::Crashed => RequestError::Crashed.into(),
-        }
+/// Waits for an answer, but not forever. Work that was run to completion goes on.
+pub(crate) async fn within<T>(
+    limit: Duration,
+    effect: Effect,
+    work: impl Future<Output = ApiResult<T>>,
+) -> ApiResult<T> {
+    match timeout(limit, work).await {
+        Ok(done) => done,
+        Err(_) => Err(RequestError::TimedOut { limit, writes: effect != Effect::Read }.into()),
     }
 }
 
@@ -53,10 +53,7 @@ impl From<CallError> for Problem {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tokio::sync::oneshot;
-    use tokio::time::timeout;
     use uuid::Uuid;
 
     use super::*;
@@ -77,6 +74,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_request_has_a_bound() {
+        for (effect, may_have_happened) in [(Effect::Read, false), (Effect::Create, true)] {
+            let problem = within::<()>(Duration::from_millis(1), effect, std::future::pending());
+            let problem = problem.await.expect_err("no answer");
+            let report = problem.report();
+            assert_eq!(
+                (report.code, report.may_have_happened),
+                (app::Code::TimedOut, Some(may_have_happened))
+            );
+            let response = problem.into_response();
+            assert_eq!(response.status().as_u16(), 503);
+            assert!(response.headers().contains_key("retry-after"));
+        }
+    }
+
+    #[tokio::test]
     async fn kinds_of_errors_have_their_statuses() {
         for (error, status) in [
             (app::Error::from(app::SessionError::Unknown(Uuid::nil())), 404),
@@ -85,8 +98,8 @@ mod tests {
             (app::SessionError::NoProject.into(), 403),
         ] {
             let said = error.to_string();
-            let response = run_to_completion::<()>(async { Err(error.into()) }).await.expect_err("an error");
-            let response = Problem::from(response).into_response();
+            let refused = async { Err(Problem::from(error)) };
+            let response = run_to_completion::<()>(refused).await.expect_err("an error").into_response();
             assert_eq!(response.status().as_u16(), status, "{said}");
         }
     }

@@ -1,20 +1,24 @@
-//! The routes, all behind the same guard.
+//! The routes, all behind the same front.
 
-use app::{AsReport as _, LintOptions, Runtime};
+use std::sync::Arc;
+
+use app::{LintOptions, Runtime};
 use axum::Router;
-use axum::extract::Request;
-use axum::middleware::{Next, from_fn};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use http::{Method, Uri};
-use mcp::http::check_loopback;
+use http::{HeaderMap, Method, Uri};
 use mcp::{McpOptions, ToolSelection};
 
-use crate::api;
+use crate::access::Access;
 use crate::extract::shown;
-use crate::health::healthz;
+use crate::front::{Front, admit};
+use crate::health::{healthz, readyz};
+use crate::metrics::Metrics;
+use crate::place::Place;
 use crate::problem::Problem;
 use crate::request_error::RequestError;
+use crate::{api, login, page};
 
 /// Options of the routes.
 #[derive(Debug, Clone, Default)]
@@ -25,33 +29,37 @@ pub struct ServerOptions {
     pub user: Option<String>,
     /// The environment that lint knows. Each request names its subject.
     pub lint: LintOptions,
+    /// Who may use the server. Open by default.
+    pub access: Access,
 }
 
 /// All routes of the server.
 pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
-    let ServerOptions { tools, user, lint } = options;
+    let ServerOptions { tools, user, lint, access } = options;
     let library = runtime.library().clone();
     let mcp_user = user.as_deref().map(Into::into);
-    let plain = Router::new()
+    let metrics = Arc::new(Metrics::default());
+    let front = Arc::new(Front { access, metrics: Arc::clone(&metrics) });
+    let mcp_options = McpOptions { tools, user: mcp_user, runtime: Some(runtime.clone()) };
+    Router::new()
         .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
         .with_state(library.clone())
-        .merge(api::routes(runtime, user, lint))
+        .merge(api::routes(runtime, user, lint, metrics))
         .method_not_allowed_fallback(not_allowed)
-        .fallback(not_found)
-        .layer(from_fn(guard));
-    // MCP has its own guard, since it refuses in its own form.
-    plain.merge(mcp::http::router(library, McpOptions { tools, user: mcp_user }))
+        .fallback(elsewhere)
+        .merge(mcp::http::router(library, mcp_options))
+        .layer(from_fn_with_state(front, admit))
 }
 
-async fn guard(request: Request, next: Next) -> Response {
-    match check_loopback(request.headers(), request.uri()) {
-        Ok(()) => next.run(request).await,
-        Err(refused) => Problem::from(refused.report()).into_response(),
-    }
-}
-
-async fn not_found(uri: Uri) -> Problem {
-    RequestError::UnknownPath { path: shown(uri.path()) }.into()
+/// A path without a route: a file or a place of the page, or nothing.
+async fn elsewhere(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    let is_read = method == Method::GET || method == Method::HEAD;
+    let is_page = Place::of(uri.path()) == Place::Page && is_read;
+    let page = is_page.then(|| page::answer(uri.path(), &headers, login::wants_page(&method, &headers)));
+    page.flatten().unwrap_or_else(|| {
+        Problem::from(RequestError::UnknownPath { path: shown(uri.path()) }).into_response()
+    })
 }
 
 async fn not_allowed(method: Method, uri: Uri) -> Problem {

@@ -1,4 +1,4 @@
-//! A session's events as the body of a response.
+//! A session's events as the body of a response, in full or as those of a chat.
 //!
 //! All events that are ready go out in one piece: a slow or late viewer does not cost a write per
 //! event.
@@ -6,23 +6,27 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agent::{ErrorCode, Event};
+use app::Runtime;
+use app::editing::{ChatEvent, ChatEvents};
 use app::running::{Reported, Subscription};
 use axum::body::Body;
 use axum::response::Response;
 use bytes::{BufMut as _, Bytes, BytesMut};
-use futures::{Stream, StreamExt as _};
+use futures::Stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::events::X_ACCEL_BUFFERING;
-use crate::limits::{EVENT_KEEP_ALIVE, EVENT_RETRY, SESSION_PIECE_BYTES};
+use crate::limits::{EVENT_KEEP_ALIVE, EVENT_RETRY, LAST_EVENT_TIMEOUT, RUN_GRACE, SESSION_PIECE_BYTES};
 
 const STILL_HERE: &[u8] = b": still here\n\n";
 
@@ -34,20 +38,65 @@ pub(crate) enum Opening {
     Resumable,
 }
 
-/// Responds with a subscription's events until it is over, the server stops or the client leaves. A
-/// client that leaves drops the subscription.
+/// Ends the runs of a server that stops, so that their streams end with them.
+#[derive(Debug, Clone)]
+pub(crate) struct Ending {
+    runtime: Runtime,
+    has_begun: Arc<AtomicBool>,
+}
+
+impl Ending {
+    pub(crate) fn new(runtime: Runtime) -> Self {
+        Self { runtime, has_begun: Arc::default() }
+    }
+
+    /// Lets runs end by themselves for a while, then stops them. The first stream starts this for all.
+    fn begin(&self) {
+        if !self.has_begun.swap(true, Ordering::Relaxed) {
+            let runtime = self.runtime.clone();
+            tokio::spawn(async move { runtime.finish(RUN_GRACE).await });
+        }
+    }
+}
+
+/// The form of the events.
+#[derive(Debug)]
+pub(crate) enum Form {
+    Session,
+    /// The six events of a chat, each as its data alone.
+    Chat(ChatEvents),
+}
+
+/// Responds with a subscription's events until it is over or the client leaves. When the server stops, a
+/// stream ends with the run behind it, at once if there is none. A client that leaves drops the
+/// subscription.
 pub(crate) fn answer(
     subscription: Subscription,
-    stopping: CancellationToken,
+    form: Form,
+    (stopping, ending): (CancellationToken, Ending),
     slot: OwnedSemaphorePermit,
     opening: Opening,
 ) -> Response {
-    let heard = futures::stream::unfold((subscription, slot), |(mut subscription, slot)| async {
-        let told = subscription.next().await.transpose()?;
-        Some((told, (subscription, slot)))
+    let heard = futures::stream::unfold((subscription, slot), move |(mut subscription, slot)| {
+        let (stopping, ending) = (stopping.clone(), ending.clone());
+        async move {
+            let told = tokio::select! {
+                biased;
+                told = subscription.next() => told,
+                () = stopping.cancelled() => {
+                    ending.begin();
+                    if subscription.is_running() {
+                        subscription.next().await
+                    } else {
+                        // The end of a run is reported just after it.
+                        timeout(LAST_EVENT_TIMEOUT, subscription.next()).await.ok()?
+                    }
+                }
+            };
+            Some((told.transpose()?, (subscription, slot)))
+        }
     });
-    let heard = heard.take_until(stopping.cancelled_owned());
-    let mut response = Response::new(Body::from_stream(Pieces::new(heard, opening, EVENT_KEEP_ALIVE)));
+    let mut response = Response::new(Body::from_stream(Pieces::new(heard, form, opening, EVENT_KEEP_ALIVE)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -58,6 +107,7 @@ pub(crate) fn answer(
 /// The pieces in which events are sent.
 struct Pieces<S> {
     heard: Pin<Box<S>>,
+    form: Form,
     /// The next piece.
     buffer: BytesMut,
     interval: Duration,
@@ -69,14 +119,14 @@ struct Pieces<S> {
 }
 
 impl<S: Stream<Item = app::Result<Arc<Reported>>>> Pieces<S> {
-    fn new(heard: S, opening: Opening, interval: Duration) -> Self {
+    fn new(heard: S, form: Form, opening: Opening, interval: Duration) -> Self {
         let mut buffer = BytesMut::new();
         if opening == Opening::Resumable {
             buffer.extend_from_slice(format!("retry: {}\n\n", EVENT_RETRY.as_millis()).as_bytes());
         }
         let now = Instant::now();
         let timer = Box::pin(sleep_until(now + interval));
-        Self { heard: Box::pin(heard), buffer, interval, spoke: now, timer, is_over: false }
+        Self { heard: Box::pin(heard), form, buffer, interval, spoke: now, timer, is_over: false }
     }
 
     /// Collects all events that are ready.
@@ -84,12 +134,15 @@ impl<S: Stream<Item = app::Result<Arc<Reported>>>> Pieces<S> {
         while !self.is_over && self.buffer.len() < SESSION_PIECE_BYTES {
             match self.heard.as_mut().poll_next(context) {
                 Poll::Ready(Some(Ok(told))) => {
-                    if let Err(error) = write(&mut self.buffer, &told) {
+                    if let Err(error) = self.form.write(&mut self.buffer, &told) {
                         self.fail(&error.to_string());
                     }
                 }
                 Poll::Ready(Some(Err(error))) => self.fail(&error.to_string()),
-                Poll::Ready(None) => self.is_over = true,
+                Poll::Ready(None) => {
+                    self.is_over = true;
+                    self.form.end(&mut self.buffer);
+                }
                 Poll::Pending => return,
             }
         }
@@ -100,10 +153,19 @@ impl<S: Stream<Item = app::Result<Arc<Reported>>>> Pieces<S> {
         self.is_over = true;
         tracing::error!(error, "a session's events could not be read");
         let message = format!("the session's events could not be read: {error}; reconnect for the rest");
-        let event = Event::Error { code: ErrorCode::Storage, message };
         // A code and a text always serialize.
-        let data = serde_json::to_string(&event).unwrap_or_default();
-        self.buffer.extend_from_slice(format!("event: {}\ndata: {data}\n\n", event.name()).as_bytes());
+        let text = match self.form {
+            Form::Session => {
+                let event = Event::Error { code: ErrorCode::Storage, message };
+                let data = serde_json::to_string(&event).unwrap_or_default();
+                format!("event: {}\ndata: {data}\n\n", event.name())
+            }
+            Form::Chat(_) => {
+                let data = serde_json::to_string(&ChatEvent::Error { message }).unwrap_or_default();
+                format!("data: {data}\n\n")
+            }
+        };
+        self.buffer.extend_from_slice(text.as_bytes());
     }
 }
 
@@ -133,13 +195,40 @@ impl<S: Stream<Item = app::Result<Arc<Reported>>>> Stream for Pieces<S> {
     }
 }
 
-/// One event. Its JSON has no line ends, so its data is one line.
-fn write(buffer: &mut BytesMut, told: &Reported) -> serde_json::Result<()> {
-    use std::fmt::Write as _;
-    let start = buffer.len();
-    // Writing into memory does not fail.
-    let _ = write!(buffer, "id: {}\nevent: {}\ndata: ", told.id, told.event.name());
-    if let Err(error) = serde_json::to_writer((&mut *buffer).writer(), &told.event) {
+impl Form {
+    /// Writes one event, if the form has it.
+    fn write(&mut self, buffer: &mut BytesMut, told: &Reported) -> serde_json::Result<()> {
+        use std::fmt::Write as _;
+        let start = buffer.len();
+        match self {
+            Self::Session => {
+                // Writing into memory does not fail.
+                let _ = writeln!(buffer, "id: {}\nevent: {}", told.id, told.event.name());
+                data(buffer, start, &told.event)
+            }
+            Self::Chat(chat) => match chat.translate(&told.event) {
+                Some(event) => data(buffer, start, &event),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Says that a chat ends early. A session's stream can be resumed instead.
+    fn end(&mut self, buffer: &mut BytesMut) {
+        if let Self::Chat(chat) = self
+            && let Some(event) = chat.cut_off()
+        {
+            let start = buffer.len();
+            // A text always serializes.
+            let _ = data(buffer, start, &event);
+        }
+    }
+}
+
+/// The data of an event. Its JSON has no line ends, so it is one line.
+fn data(buffer: &mut BytesMut, start: usize, event: &impl Serialize) -> serde_json::Result<()> {
+    buffer.extend_from_slice(b"data: ");
+    if let Err(error) = serde_json::to_writer((&mut *buffer).writer(), event) {
         buffer.truncate(start);
         return Err(error);
     }

@@ -6,6 +6,7 @@ use app::Remedy;
 pub(crate) fn remedy(remedy: &Remedy) -> Option<String> {
     Some(match remedy {
         Remedy::ListSessions => "see GET /api/sessions".to_owned(),
+        Remedy::ReadPlan { session } => format!("read it again with GET /api/sessions/{session}"),
         Remedy::LeaveOutScope => "leave out scope".to_owned(),
         Remedy::OpenProject | Remedy::ServeProject => "start the server with --project".to_owned(),
         other => other.to_string(),

@@ -42,7 +42,7 @@ pub struct Appended {
     pub cancel_requested: bool,
 }
 
-/// Updates the row of a session that this node runs: the number of new entries and their usage.
+/// Updates the row of a session that its holder runs: the number of new entries and their usage.
 static APPEND: BuiltStatement = BuiltStatement::new(|| Statement::new(|dialect| append(dialect, "")));
 
 /// The same, and ends the run. A separate statement, because writing an indexed column updates the index
@@ -71,12 +71,12 @@ fn append(dialect: Dialect, end: &str) -> String {
 }
 
 impl Sessions {
-    /// Appends to the log of a session that this node runs, atomically. Fails with
-    /// [`Error::LeaseLost`] if this node no longer runs it.
+    /// Appends to the log of a session that the holder runs, atomically. Fails with
+    /// [`Error::LeaseLost`] if the holder no longer runs it.
     pub async fn append(
         &self,
         id: Uuid,
-        node: &str,
+        holder: &str,
         entries: &[Entry],
         change: &RunChange,
     ) -> Result<Appended> {
@@ -98,7 +98,7 @@ impl Sessions {
             Parameter::MaybeTime(since),
         ];
         values.extend(change.then.into_iter().flat_map(end));
-        values.extend([Parameter::Uuid(id), Parameter::from(node)]);
+        values.extend([Parameter::Uuid(id), Parameter::from(holder)]);
         let statement = if change.then.is_some() { &APPEND_LAST } else { &APPEND };
         let mut work = Work::begin(self).await?;
         let row = work.text(statement, &values).await?.ok_or(Error::LeaseLost { id })?;

@@ -72,6 +72,13 @@ impl AsReport for Error {
             Self::SessionExists { .. } | Self::Model { .. } => Vec::new(),
         }
     }
+
+    fn may_have_happened(&self) -> Option<bool> {
+        match self {
+            Self::Database(error) => error.may_have_happened(),
+            _ => None,
+        }
+    }
 }
 
 impl From<serde_json::Error> for Error {

@@ -18,17 +18,25 @@ pub use append::{AfterRun, Appended, RunChange};
 mod approvals;
 pub use approvals::AnswerOutcome;
 
+mod leases;
+pub use leases::{Claim, Control, SeenSession};
+
 mod log;
 use log::Row;
 
 mod prefix;
 pub use prefix::IdPrefix;
 
+mod presence;
+pub use presence::Presence;
+mod suffix;
+pub use suffix::IdSuffix;
+
 mod read;
-pub use read::{Parent, SessionFilter, SessionPage};
+pub use read::{Parent, SessionCounts, SessionFilter, SessionPage};
 
 mod runs;
-pub use runs::{BeginOutcome, Control, Lease, Started};
+pub use runs::{BeginOutcome, Started};
 
 mod work;
 use work::{BuiltStatement, Statement, Work};

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::work::Work;
 use crate::{ENTRY_BYTES, LOG_PAGE, ROWS};
 use crate::{Error, Result, Sessions};
-use database::{Engine, Parameter, postgres_arguments};
+use database::{Engine, Parameter};
 
 const TURN: &str = "turn";
 const NOTE: &str = "note";
@@ -136,6 +136,8 @@ impl Read {
 
 const LOG: &str = "SELECT seq, kind, body, provider_state, created_at FROM session_log \
                    WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+const NOTES: &str = "SELECT seq, kind, body, provider_state, created_at FROM session_log \
+                     WHERE session_id = $1 AND kind = 'note' ORDER BY seq";
 const TURNS: &str = "SELECT seq, kind, body, provider_state, created_at FROM session_log \
                      WHERE session_id = $1 AND kind = 'turn' ORDER BY seq";
 
@@ -153,6 +155,12 @@ impl Sessions {
         rows.into_iter().map(Read::turn).collect()
     }
 
+    /// All notes of a session.
+    pub async fn notes(&self, session: Uuid) -> Result<Vec<Note>> {
+        let rows = self.log_rows(NOTES, &[Parameter::Uuid(session)]).await?;
+        rows.into_iter().map(|row| Ok(serde_json::from_str(&row.body)?)).collect()
+    }
+
     async fn log_rows(&self, sql: &'static str, values: &[Parameter]) -> Result<Vec<Read>> {
         match self.engine() {
             Engine::Sqlite(sqlite) => {
@@ -168,8 +176,7 @@ impl Sessions {
                 Ok(rows?)
             }
             Engine::Postgres(postgres) => {
-                let query = sqlx::query_as_with(sql, postgres_arguments(values)?);
-                let rows: Vec<PostgresRow> = query.fetch_all(&postgres.readers).await?;
+                let rows: Vec<PostgresRow> = postgres.rows(sql, values).await?;
                 let read = |(seq, kind, body, provider_state, created_at): PostgresRow| Read {
                     seq,
                     kind,

@@ -68,6 +68,7 @@ pub(super) fn document(dialect: Dialect) -> String {
         field("model", Column::Text),
         field("overrides", Column::Json),
         field("root", Column::Text),
+        field("edits", Column::Text),
         renamed("parent", "parent_id"),
         field("parent_call", Column::Text),
         field("depth", Column::Int),
@@ -93,7 +94,35 @@ const MODES: &str = "WITH RECURSIVE above (mode, parent_id) AS (SELECT s.mode, s
 
 static ALL_MODES: BuiltStatement = BuiltStatement::new(|| Statement::new(|_| MODES.to_owned()));
 
+/// Sessions by state, delegates included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SessionCounts {
+    pub idle: u64,
+    pub running: u64,
+    pub waiting: u64,
+}
+
+/// One line for each state: its word and the number of sessions.
+static COUNTS: BuiltStatement = BuiltStatement::new(|| {
+    Statement::new(|_| "SELECT a.status || ' ' || count(*) FROM sessions a GROUP BY a.status".to_owned())
+});
+
 impl Sessions {
+    /// The number of sessions in each state.
+    pub async fn counts(&self) -> Result<SessionCounts> {
+        let found = self.session_texts(&COUNTS, &[]).await?;
+        let of = |status| {
+            let counted = found.iter().filter_map(|line| line.split_once(' '));
+            let counted = counted.filter(|(word, _)| *word == status_word(status));
+            counted.filter_map(|(_, count)| count.parse::<u64>().ok()).sum()
+        };
+        Ok(SessionCounts {
+            idle: of(SessionStatus::Idle),
+            running: of(SessionStatus::Running),
+            waiting: of(SessionStatus::Waiting),
+        })
+    }
+
     /// The modes of a session and of all above it, its own first. Empty if there is no such session.
     pub async fn modes(&self, id: Uuid) -> Result<Vec<Mode>> {
         let found = self.session_texts(&ALL_MODES, &[Parameter::Uuid(id)]).await?;

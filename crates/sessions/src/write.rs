@@ -11,11 +11,11 @@ use crate::{Error, Result, Sessions};
 use database::{Dialect, Parameter, now};
 
 const CREATE: &str = "INSERT INTO sessions (id, persona, persona_scope, mode, status, model, overrides, root, \
-                      parent_id, parent_call, depth, title, last_seq, created_at, updated_at) \
-                      VALUES ($1, $2, $3, $4, 'idle', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+                      parent_id, parent_call, depth, title, last_seq, created_at, updated_at, edits) \
+                      VALUES ($1, $2, $3, $4, 'idle', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) \
                       ON CONFLICT (id) DO NOTHING";
 const EDIT: &str = "UPDATE sessions SET persona = $1, persona_scope = $2, model = $3, overrides = $4, root = $5, \
-                    title = $6, updated_at = $7 WHERE id = $8";
+                    title = $6, updated_at = $7, edits = $8 WHERE id = $9";
 
 static WHOLE: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| format!("SELECT {} FROM sessions a WHERE a.id = $1", document(dialect)))
@@ -33,6 +33,10 @@ static WITH_ALL_BELOW: BuiltStatement = BuiltStatement::new(|| {
         )
     })
 });
+
+fn edits(session: &Session) -> Parameter {
+    Parameter::MaybeText(session.edits.as_ref().map(ToString::to_string))
+}
 
 impl Sessions {
     /// Stores a new session. It starts idle and with an empty log, whatever its fields say.
@@ -64,6 +68,7 @@ impl Sessions {
             Parameter::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)),
             Parameter::Time(new.created_at),
             Parameter::Time(new.updated_at),
+            edits(new),
         ];
         if work.run(CREATE, &values).await? == 0 {
             return Err(Error::SessionExists { id: new.id });
@@ -72,7 +77,8 @@ impl Sessions {
         work.commit().await
     }
 
-    /// Changes an idle session: its persona, scope, model, overrides, root and title. Everything else stays.
+    /// Changes an idle session: its persona, scope, model, overrides, root, title and the persona that it
+    /// edits. Everything else stays.
     /// `None` if there is no such session.
     pub async fn edit(&self, id: Uuid, edit: impl FnOnce(&mut Session) + Send) -> Result<Option<Session>> {
         let mut work = Work::begin(self).await?;
@@ -90,6 +96,7 @@ impl Sessions {
             Parameter::MaybeText(session.root.clone()),
             Parameter::MaybeText(session.title.clone()),
             Parameter::Time(now()),
+            edits(&session),
             Parameter::Uuid(id),
         ];
         work.run(EDIT, &values).await?;
@@ -113,6 +120,19 @@ impl Sessions {
             Parameter::Uuid(id),
         ];
         work.run(sql, &values).await?;
+        insert(&mut work, id, seq, vec![note]).await?;
+        work.commit().await?;
+        Ok(Some(seq))
+    }
+
+    /// Adds a note to the log of an idle session. Returns its place. `None` if there is no such session.
+    pub async fn add_note(&self, id: Uuid, note: &Entry) -> Result<Option<i64>> {
+        let note = Row::of(note)?;
+        let mut work = Work::begin(self).await?;
+        let Some(row) = hold_idle(&mut work, id).await? else { return Ok(None) };
+        let seq = row.seq + 1;
+        let sql = "UPDATE sessions SET last_seq = $1, updated_at = $2 WHERE id = $3";
+        work.run(sql, &[Parameter::Int(seq), Parameter::Time(now()), Parameter::Uuid(id)]).await?;
         insert(&mut work, id, seq, vec![note]).await?;
         work.commit().await?;
         Ok(Some(seq))
@@ -168,10 +188,9 @@ impl Sessions {
     /// while one of them runs.
     pub async fn delete(&self, id: Uuid) -> Result<bool> {
         let mut work = Work::begin(self).await?;
-        let now = now();
         for row in work.texts(&WITH_ALL_BELOW, &[Parameter::Uuid(id)]).await? {
             let row: Locked = serde_json::from_str(&row)?;
-            if row.held_until(now).is_some() {
+            if row.is_held() {
                 return Err(Error::SessionBusy { id, status: row.status });
             }
         }

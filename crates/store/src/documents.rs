@@ -15,7 +15,7 @@ use crate::write::Held;
 use crate::{Result, schema};
 
 mod references;
-pub(crate) use references::{naming_condition, references, user_queries};
+pub(crate) use references::{naming_condition, references, references_by_id, user_queries};
 mod search;
 pub(crate) use search::{ENTITY_OF_ROW, KIND_OF_ROW, row_of, search_number};
 mod whole;
@@ -197,6 +197,7 @@ pub(crate) fn parse(kind: Kind, row: &str) -> Result<Held<AnyEntity>> {
 /// The fields of the row `alias` that a list shows. A summary can be derived from `lead`.
 pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
     let column = |name: &str| format!("{alias}.{name}");
+    let lead = |name: &str| ("lead", format!("substr({alias}.{name}, 1, 500)"));
     let mut fields = vec![
         ("kind", format!("'{kind}'")),
         ("name", column("name")),
@@ -212,15 +213,22 @@ pub(crate) fn listed(dialect: Dialect, kind: Kind, alias: &str) -> String {
         Kind::Persona => {
             fields.push(("display_name", column("display_name")));
             fields.push(("extends", column("extends")));
-            fields.push(("lead", format!("substr({alias}.system_prompt, 1, 500)")));
+            fields.push(lead("system_prompt"));
         }
         Kind::Part => {
             fields.push(("part_type", column("part_type")));
-            fields.push(("lead", format!("substr({alias}.content, 1, 500)")));
+            fields.push(lead("content"));
         }
-        Kind::Trait => fields.push(("trait_type", column("trait_type"))),
-        Kind::Guardrail => fields.push(("severity", column("severity"))),
-        Kind::TestInput => fields.push(("lead", format!("substr({alias}.content, 1, 500)"))),
+        Kind::Trait => {
+            fields.push(("trait_type", column("trait_type")));
+            fields.push(lead("instruction"));
+        }
+        Kind::Guardrail => {
+            fields.push(("severity", column("severity")));
+            fields.push(lead("content"));
+        }
+        Kind::Skill => fields.push(lead("content")),
+        Kind::TestInput => fields.push(lead("content")),
         _ => {}
     }
     dialect.object(&fields)

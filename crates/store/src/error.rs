@@ -158,6 +158,15 @@ impl AsReport for Error {
             Self::KeepNothing | Self::File { .. } => Vec::new(),
         }
     }
+
+    fn may_have_happened(&self) -> Option<bool> {
+        match self {
+            Self::Database(error) => error.may_have_happened(),
+            // The failed step and the unfinished copy leave nothing behind.
+            Self::StepFailed | Self::CopyDiffers { .. } | Self::BackupNotClosed => Some(false),
+            _ => None,
+        }
+    }
 }
 
 fn forgotten(revision: i64, piece: Option<&(Scope, Kind, Name)>) -> String {

@@ -12,11 +12,11 @@ use std::time::Duration;
 use persona::{Kind, Name};
 use serde::{Deserialize, Serialize};
 use sqlx::Executor as _;
-use sqlx::postgres::{PgListener, PgPool};
+use sqlx::postgres::PgListener;
 use tokio::sync::{Notify, broadcast};
 
 use crate::{Error, Result};
-use database::{Engine, Parameter, Sqlite};
+use database::{Engine, Parameter, Postgres, Sqlite};
 
 /// The number of changes that a slow subscriber may lag before it gets "everything" instead.
 const BACKLOG: usize = 1_024;
@@ -146,10 +146,9 @@ pub(crate) async fn start(feed: &Arc<Feed>, engine: &Engine) -> Result<()> {
             tokio::spawn(poll(Arc::downgrade(feed), engine.clone()));
         }
         Engine::Postgres(postgres) => {
-            let pool = &postgres.readers;
-            let first = listen(pool).await?;
+            let first = listen(postgres).await?;
             feed.trusted.store(true, Ordering::SeqCst);
-            tokio::spawn(follow(Arc::downgrade(feed), pool.clone(), first));
+            tokio::spawn(follow(Arc::downgrade(feed), postgres.clone(), first));
         }
     }
     Ok(())
@@ -233,22 +232,25 @@ pub(crate) fn payload(changes: &[Change]) -> Result<String> {
 }
 
 /// The statement that sends a payload when its transaction commits.
-pub(crate) fn notify_statement() -> String {
-    format!("SELECT pg_notify('{CHANNEL}', $1)")
+pub(crate) const NOTIFY: &str = "SELECT pg_notify($1, $2)";
+
+/// The channel of a library, apart from those of other schemas in the same database.
+pub(crate) fn channel(postgres: &Postgres) -> String {
+    postgres.schema.own(CHANNEL)
 }
 
-async fn listen(pool: &PgPool) -> Result<PgListener> {
+async fn listen(postgres: &Postgres) -> Result<PgListener> {
     // A connection of its own: the pool would never get it back.
-    let options = (*pool.connect_options()).clone();
+    let options = (*postgres.readers.connect_options()).clone();
     let pool = sqlx::postgres::PgPoolOptions::new().max_connections(1).connect_with(options).await?;
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
-    listener.listen(CHANNEL).await?;
+    listener.listen(&channel(postgres)).await?;
     Ok(listener)
 }
 
 /// PostgreSQL: forwards notifications. Without a connection, the cache is not trusted.
-async fn follow(feed: Weak<Feed>, pool: PgPool, first: PgListener) {
+async fn follow(feed: Weak<Feed>, postgres: Postgres, first: PgListener) {
     let mut listener = Some(first);
     loop {
         if let Some(mut current) = listener.take() {
@@ -256,14 +258,14 @@ async fn follow(feed: Weak<Feed>, pool: PgPool, first: PgListener) {
             let Some(strong) = feed.upgrade() else { return };
             strong.trusted.store(false, Ordering::SeqCst);
             strong.bump();
-            if let Err(error) = ended {
+            if let Err(error) = ended.map_err(database::Error::from) {
                 tracing::warn!(%error, "the connection that brings changes was lost; reading past the cache until it is back");
             }
         }
-        if pool.is_closed() {
+        if postgres.readers.is_closed() {
             return;
         }
-        match listen(&pool).await {
+        match listen(&postgres).await {
             Ok(new) => {
                 let Some(strong) = feed.upgrade() else { return };
                 strong.bump();

@@ -16,6 +16,7 @@ pub use refs::Ref;
 mod pruning;
 mod tags;
 use tags::NAMED;
+pub use tags::{TagOutcome, Tagging};
 
 /// The key of a history: a scope and, for files, the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,7 +22,7 @@ mod store;
 pub use store::{DatabaseInfo, Store};
 
 mod read;
-pub use read::{Filter, Found, Listed, Listings, Page};
+pub use read::{Filter, Found, FoundPage, Listed, Listings};
 
 mod load;
 pub use load::{Gathered, Loaded, Lookup, Render, put_override, put_overrides};
@@ -31,13 +31,22 @@ mod write;
 pub use write::{Action, Attribution, DatabaseWrite, Held, Keep};
 
 mod history;
-pub use history::{Forgotten, FullRevision, GONE, HistoryKey, Ref, Referred, Revision, RevisionRef, Tag};
+pub use history::{
+    Forgotten, FullRevision, GONE, HistoryKey, Ref, Referred, Revision, RevisionRef, Tag, TagOutcome, Tagging,
+};
 
 mod state;
-pub use state::{Owner, put_stage};
+pub use state::{Owner, put_editing_session, put_stage};
 
 mod usage;
 
+mod requests;
+pub use requests::{RequestClaim, StoredAnswer};
+
+mod test_results;
+pub use test_results::{TestResultKind, Tested};
+
+mod backup;
 mod schema;
 mod transfer;
 pub use transfer::{CopiedSessions, CopyReport, Progress};

@@ -24,6 +24,8 @@ mod listing;
 pub use listing::{Listed, Listings};
 mod names;
 mod search;
+mod users;
+pub(crate) use users::User;
 
 /// The filter of a list.
 #[derive(Debug, Clone, Default)]
@@ -85,9 +87,11 @@ impl Found {
 
 /// A page of a list and the cursor of the next one.
 #[derive(Debug, Clone, Default)]
-pub struct Page {
+pub struct FoundPage {
     pub items: Vec<Found>,
     pub next: Option<String>,
+    /// The number of matches that were ranked, if a search has more.
+    pub ranked: Option<usize>,
 }
 
 fn page_size(limit: Option<usize>) -> usize {
@@ -181,13 +185,25 @@ impl Store {
         Ok(rows.iter().filter_map(|name| Name::parse(name).ok()).collect())
     }
 
+    /// The shared definitions of a kind that have one of these names.
+    #[boxed]
+    pub async fn shared_definitions(&self, kind: Kind, names: &[&Name]) -> Result<Vec<AnyEntity>> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let dialect = self.engine().dialect();
+        let sql = format!("{} WHERE {}", documents::select(dialect, kind), dialect.in_list("a.name", "$1"));
+        let rows = self.engine().texts(sql, &[Parameter::Json(serde_json::to_string(names)?)]).await?;
+        rows.iter().map(|row| Ok(documents::parse(kind, row)?.stored.entity)).collect()
+    }
+
     /// One page of a kind, by name.
-    pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<Page> {
+    pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<FoundPage> {
         self.list_below(&Listings::default(), kind, filter).await
     }
 
     /// One page of the entities of a kind, by name, over this store and the entities above it.
-    pub async fn list_below(&self, above: &Listings, kind: Kind, filter: &Filter) -> Result<Page> {
+    pub async fn list_below(&self, above: &Listings, kind: Kind, filter: &Filter) -> Result<FoundPage> {
         let size = page_size(filter.limit);
         let mut after = match &filter.cursor {
             None => None,
@@ -237,7 +253,7 @@ impl Store {
         let more = items.len() > size;
         items.truncate(size);
         let next = items.last().filter(|_| more).map(|found| format!("after:{}", found.name));
-        Ok(Page { items: items.into_iter().map(Found::complete).collect(), next })
+        Ok(FoundPage { items: items.into_iter().map(Found::complete).collect(), next, ranked: None })
     }
 
     async fn list_shared(

@@ -1,7 +1,8 @@
-//! State that is not authored: the stage of a persona in its arc, and its compiled text. Changing it makes
-//! no revision.
+//! State that is not authored: the stage of a persona in its arc, its compiled text, and the session in
+//! which it is edited. Changing it makes no revision.
 
 use persona::{CharacterArc, Compiled, CompiledText, Name, Persona, Scope};
+use uuid::Uuid;
 
 use crate::write::{DatabaseWrite, Held};
 use database::{Parameter, Transaction, now};
@@ -48,6 +49,24 @@ pub async fn put_stage(
     Ok(())
 }
 
+/// Stores the editing session of a persona, whatever it was before.
+pub async fn put_editing_session(
+    transaction: &mut Transaction,
+    owner: Owner<'_>,
+    session: Uuid,
+) -> Result<()> {
+    let mut values = owner.values().to_vec();
+    values.extend([Parameter::Uuid(session), Parameter::Time(now())]);
+    let sql = format!("{LINK} updated_at = excluded.updated_at");
+    transaction.run(&sql, &values).await?;
+    Ok(())
+}
+
+/// Links the editing session `$4` at the time `$5`.
+const LINK: &str = "INSERT INTO persona_state (scope, origin, name, editing_session, updated_at) \
+                    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (scope, origin, name) \
+                    DO UPDATE SET editing_session = excluded.editing_session,";
+
 const GET_STAGE: &str = "SELECT stage FROM persona_state WHERE scope = $1 AND origin = $2 AND name = $3";
 const GET_STAGE_IN: &str =
     "SELECT stage FROM persona_state WHERE scope = $1 AND origin = $2 AND name = $3 AND arc = $4";
@@ -82,6 +101,12 @@ impl DatabaseWrite {
         }
         self.state_changed(name);
         Ok(())
+    }
+
+    /// Links a shared persona to its editing session.
+    pub async fn set_editing_session(&mut self, persona: &Name, session: Uuid) -> Result<()> {
+        let owner = Owner { scope: Scope::Shared, origin: "", name: persona };
+        put_editing_session(self.transaction(), owner, session).await
     }
 
     /// Puts a builtin persona into a stage of its arc. Only the state is stored here.
@@ -161,6 +186,42 @@ impl Store {
                    (SELECT z.stage FROM persona_state z WHERE z.scope = 'shared' AND z.origin = '' AND z.name = $1))";
         let stage = self.engine().text(sql, &[Parameter::from(name)]).await?;
         Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
+    }
+
+    /// The stage of a shared persona in an arc, its own or one that it may inherit.
+    pub async fn shared_stage_in(&self, name: &Name, arc: &Name) -> Result<Option<Name>> {
+        let sql = "SELECT coalesce((SELECT s.name FROM persona_arc pa JOIN agent_personas p ON p.id = pa.persona_id \
+                   JOIN arc_stages s ON s.id = pa.current_stage_id JOIN character_arcs c ON c.id = s.arc_id \
+                   WHERE p.name = $1 AND c.name = $2), (SELECT z.stage FROM persona_state z \
+                   WHERE z.scope = 'shared' AND z.origin = '' AND z.name = $1 AND z.arc = $2))";
+        let stage = self.engine().text(sql, &[Parameter::from(name), Parameter::from(arc)]).await?;
+        Ok(stage.and_then(|stage| Name::parse(&stage).ok()))
+    }
+
+    /// The editing session of a persona. It may be gone.
+    pub async fn editing_session(&self, owner: Owner<'_>) -> Result<Option<Uuid>> {
+        let sql = "SELECT CAST(editing_session AS text) FROM persona_state \
+                   WHERE scope = $1 AND origin = $2 AND name = $3 AND editing_session IS NOT NULL";
+        let session = self.engine().text(sql, &owner.values()).await?;
+        Ok(session.and_then(|session| Uuid::parse_str(&session).ok()))
+    }
+
+    /// Links a persona to another editing session than `known`. False if it has yet another one by now.
+    pub async fn link_editing_session(
+        &self,
+        owner: Owner<'_>,
+        known: Option<Uuid>,
+        session: Uuid,
+    ) -> Result<bool> {
+        let mut values = owner.values().to_vec();
+        values.extend([Parameter::Uuid(session), Parameter::Time(now()), Parameter::MaybeUuid(known)]);
+        let sql = format!(
+            "{LINK} updated_at = excluded.updated_at WHERE persona_state.editing_session IS NOT DISTINCT FROM $6"
+        );
+        let mut transaction = self.engine().begin().await?;
+        let linked = transaction.run(&sql, &values).await?;
+        transaction.commit().await?;
+        Ok(linked == 1)
     }
 
     /// Stores a persona's compiled text.

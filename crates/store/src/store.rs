@@ -33,6 +33,8 @@ pub struct DatabaseInfo {
     /// Without a password.
     pub location: String,
     pub schema_version: i64,
+    /// The PostgreSQL schema of its tables.
+    pub schema: Option<String>,
     pub bytes: Option<u64>,
     pub counts: Vec<(Kind, i64)>,
     pub journal_mode: Option<String>,
@@ -43,6 +45,7 @@ impl Store {
     /// Opens a library and updates its schema. Creates a missing SQLite file if `create` is set.
     pub async fn open(location: Location, create: bool) -> Result<Self> {
         let engine = Engine::open(&location, create).await?;
+        let location = engine.located(location);
         database::migrate(&engine).await?;
         let feed = Arc::new(Feed::new());
         feed::start(&feed, &engine).await?;
@@ -61,6 +64,11 @@ impl Store {
     /// The connections, for tables beside the library.
     pub fn engine(&self) -> &Engine {
         &self.0.engine
+    }
+
+    /// True if the database is a file that cannot be written. Reads work; writes fail.
+    pub fn is_read_only(&self) -> bool {
+        self.0.engine.is_read_only()
     }
 
     pub(crate) fn feed(&self) -> &Feed {
@@ -119,6 +127,10 @@ impl Store {
             engine: self.location().engine(),
             location: self.location().to_string(),
             schema_version: database::NEWEST,
+            schema: match engine {
+                Engine::Postgres(postgres) => Some(postgres.schema.to_string()),
+                Engine::Sqlite(_) => None,
+            },
             bytes,
             counts,
             journal_mode,

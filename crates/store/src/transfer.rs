@@ -1,7 +1,6 @@
-//! Backups, and copies from one engine to the other, each followed by a comparison of every row.
+//! Copies from one engine to the other, each followed by a comparison of every row.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use futures::TryStreamExt as _;
 use persona::Kind;
@@ -17,11 +16,14 @@ const BATCH: usize = 500;
 /// Bytes after which a batch is written, however few rows it has.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// How far a copy has come.
+/// The progress of one step of a copy, a backup or an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
     pub step: &'static str,
-    pub table: &'static str,
+    /// The object of the step, such as a table. Empty if there is only one.
+    pub what: &'static str,
+    /// The name of what is counted, in the plural.
+    pub unit: &'static str,
     pub done: u64,
     pub total: u64,
 }
@@ -45,42 +47,6 @@ pub enum CopiedSessions {
 }
 
 impl Store {
-    /// Copies everything into a new SQLite file.
-    pub async fn backup(&self, to: &Path, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<CopyReport> {
-        let file = |source| Error::File { path: to.display().to_string(), source };
-        if to.exists() {
-            return Err(Error::Occupied(to.display().to_string()));
-        }
-        let beside = |suffix: &str| {
-            let mut path = to.as_os_str().to_owned();
-            path.push(suffix);
-            PathBuf::from(path)
-        };
-        let partial = beside(".partial");
-        let remove = || {
-            for path in [&partial, &beside(".partial-wal"), &beside(".partial-shm")] {
-                if path.exists() {
-                    std::fs::remove_file(path).map_err(file)?;
-                }
-            }
-            Ok(())
-        };
-        remove()?;
-        let copied = self.copy_all(&Location::Sqlite(partial.clone()), Extent::Everything, progress).await;
-        let kept = copied.and_then(|report| {
-            // Closing it brought everything into the one file; a log beside it would be left behind.
-            if std::fs::metadata(beside(".partial-wal")).is_ok_and(|log| log.len() > 0) {
-                return Err(Error::BackupNotClosed);
-            }
-            std::fs::rename(&partial, to).map(|()| report).map_err(file)
-        });
-        if kept.is_err() {
-            // A partial copy is useless, and the first error says more than a second one.
-            let _: Result<()> = remove();
-        }
-        kept
-    }
-
     /// Copies everything into another database, which must be empty, and compares both. What
     /// belongs to this machine's personas.toml files stays here.
     pub async fn copy_to(
@@ -96,7 +62,7 @@ impl Store {
         self.copy_all(to, extent, progress).await
     }
 
-    async fn copy_all(
+    pub(crate) async fn copy_all(
         &self,
         to: &Location,
         extent: Extent,
@@ -127,6 +93,7 @@ impl Store {
         let mut source = self.engine().snapshot().await?;
         let attribution = Attribution { who: "masque".to_owned(), front: "copy".to_owned(), message: None };
         let mut write = target.write(attribution).await?;
+        write.transaction().without_bounds().await?;
         let mut report = CopyReport { tables: Vec::new(), rows: 0, left_behind: 0, left_sessions: 0 };
         for table in TABLES {
             let total = count(&mut source, table, extent).await?;
@@ -139,7 +106,7 @@ impl Store {
             report.tables.push((table.name, rows));
             report.rows += rows;
         }
-        progress(Progress { step: "index", table: "library_search", done: 0, total: 1 });
+        progress(Progress { step: "index", what: "library_search", unit: "tables", done: 0, total: 1 });
         for kind in Kind::ALL {
             reindex(&mut write, *kind).await?;
         }
@@ -157,16 +124,16 @@ impl Store {
     }
 }
 
-/// The progress of a table.
+/// The rows of a table that are copied.
 async fn count(source: &mut Transaction, table: &Table, extent: Extent) -> Result<u64> {
     let sql = format!("SELECT count(*) FROM {} a WHERE {}", table.name, extent.condition(table));
     let count = source.number(&sql, &[]).await?;
     Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
 }
 
-/// The progress of a copy.
+/// The rows that are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
+pub(crate) enum Extent {
     Everything,
     /// Without the history and the state of personas.toml files: they belong to one machine.
     WithoutFiles,
@@ -259,7 +226,7 @@ async fn copy_table(
             target.run(&insert, &[Parameter::Json(format!("[{}]", batch.join(",")))]).await?;
             batch.clear();
             bytes = 0;
-            progress(Progress { step: "copy", table: table.name, done, total });
+            progress(Progress { step: "copy", what: table.name, unit: "rows", done, total });
         }
         if ended {
             break;
@@ -306,10 +273,10 @@ async fn compare(
             }
         }
         if done % 10_000 == 0 {
-            progress(Progress { step: "compare", table: table.name, done, total: done });
+            progress(Progress { step: "compare", what: table.name, unit: "rows", done, total: done });
         }
     }
-    progress(Progress { step: "compare", table: table.name, done, total: done });
+    progress(Progress { step: "compare", what: table.name, unit: "rows", done, total: done });
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //! nothing, so reads stay reads.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,26 +20,36 @@ const WRITTEN: usize = 100;
 const HELD: usize = 4 * WRITTEN;
 
 #[derive(Debug, Default)]
-pub struct RecentUses(Mutex<HashMap<Name, DateTime<Utc>>>);
+pub struct RecentUses {
+    used: Mutex<HashMap<Name, DateTime<Utc>>>,
+    /// All uses since the store was opened.
+    count: AtomicU64,
+}
 
 impl RecentUses {
     /// Records the use of a persona.
     pub fn note(&self, name: &Name) {
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.insert(name.clone(), Utc::now());
         if used.len() > HELD {
             *used = newest(std::mem::take(&mut *used)).into_iter().collect();
         }
     }
 
+    /// The number of uses since the store was opened.
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
     /// The personas used since the last flush, newest first.
     pub(crate) fn recent(&self) -> Vec<Name> {
-        let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).clone();
         newest(used).into_iter().map(|(name, _)| name).collect()
     }
 
     pub(crate) async fn flush(&self, engine: &Engine) -> Result<()> {
-        let used = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         if used.is_empty() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 use persona::{AnyEntity, Stored};
 
+mod ahead;
 mod database;
 pub use database::DatabaseWrite;
 mod identity;

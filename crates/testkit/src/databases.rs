@@ -81,7 +81,16 @@ impl Database {
 
     async fn postgres_connection(&self) -> PgConnection {
         let options = PgConnectOptions::from_str(&self.location).expect("an address");
+        // The schema of new libraries, and that of earlier ones.
+        let options = options.options([("search_path", "masque,public")]);
         options.connect().await.expect("the server answers")
+    }
+
+    /// Locks a SQLite file against other writers until the value is dropped.
+    pub fn lock(&self) -> Connection {
+        let connection = self.sqlite_connection();
+        connection.execute_batch("BEGIN IMMEDIATE").expect("the file is free");
+        connection
     }
 
     /// Removes the database.

@@ -48,6 +48,11 @@ fn real() -> Vec<Report> {
         Box::new(::sessions::Error::Model { model: "sonnet".to_owned() }),
         Box::new(database::Error::Nul),
         Box::new(database::Error::Foreign),
+        Box::new(database::Error::SchemaDenied {
+            schema: database::SchemaName::default(),
+            role: "ada".to_owned(),
+            exists: false,
+        }),
         Box::new(database::Error::NewerSchema { found: 99, known: 9 }),
         Box::new(database::Error::NoDatabase("one.db".to_owned())),
         Box::new(database::Error::from(database::AddressError::UnknownScheme { scheme: "mysql".to_owned() })),
@@ -104,6 +109,7 @@ fn missing(code: Code) -> Option<Sample> {
             vec![Remedy::DuplicateInto { scope: Scope::Project }],
         ),
         Code::UnknownTemplate => (r#"no template is named "clam""#, vec![Remedy::DidYouMean]),
+        Code::UnknownTest => ("there is no test run 0193c0de", vec![]),
         Code::BaseNotFound => (
             "coder → nobody: there is no such persona",
             vec![Remedy::ListKind { kind: Kind::Persona, part_type: None }],
@@ -142,6 +148,10 @@ fn conflict(code: Code) -> Option<Sample> {
         Code::StaleRevision => {
             (r#"part "calm" is at revision 3, not 2"#, vec![Remedy::ReadAgain, Remedy::DropIfRevision])
         }
+        Code::TagTaken => (
+            r#"revision 1 of persona "team" in shared has the tag "production""#,
+            vec![Remedy::MoveTag, Remedy::OtherTag],
+        ),
         Code::InUse => {
             (r#"part "calm" is used by persona team"#, vec![Remedy::UnlinkFirst, Remedy::UseForce])
         }
@@ -150,8 +160,17 @@ fn conflict(code: Code) -> Option<Sample> {
         }
         Code::FileExists => ("two.db exists", Vec::new()),
         Code::ApprovalPending => ("the session waits for an approval", vec![Remedy::DecideFirst]),
-        Code::PlanChanged => ("the session has another plan by now", Vec::new()),
+        Code::PlanChanged => {
+            ("the session has another plan by now", vec![Remedy::ReadPlan { session: "0192".to_owned() }])
+        }
         Code::AlreadyDecided => (r#"call "call_1" was approved before"#, Vec::new()),
+        Code::RequestUnderWay => {
+            ("the first request with this Idempotency-Key is under way", vec![Remedy::TryLater])
+        }
+        Code::OutcomeUnknown => (
+            "the first request with this Idempotency-Key was cut off",
+            vec![Remedy::ReadAgain, Remedy::OtherKey],
+        ),
         Code::NothingPending => ("the session has no pending approvals", Vec::new()),
         Code::NotSent => {
             ("the message was not sent: the session is answering another one", vec![Remedy::TryLater])
@@ -164,6 +183,14 @@ fn conflict(code: Code) -> Option<Sample> {
 fn of_request(code: Code) -> Option<Sample> {
     Some(match code {
         Code::InvalidRequest => ("the address cannot be read", Vec::new()),
+        Code::NoTestInputs => (
+            r#"persona "calm" has no test inputs"#,
+            vec![Remedy::AddOneOf { fields: vec!["test_inputs".to_owned()] }],
+        ),
+        Code::Unpriced => (
+            "max_cost: the price of sonnet is not known",
+            vec![Remedy::AddOneOf { fields: vec!["max_calls".to_owned(), "max_tokens".to_owned()] }],
+        ),
         Code::InvalidJson => ("the body is JSON, but not an object", vec![Remedy::SendJson]),
         Code::UnsupportedMediaType => ("the body is not sent as JSON", vec![Remedy::SendJson]),
         Code::BodyTooLarge => ("the body is larger than 4194304 bytes", vec![Remedy::Shorten]),
@@ -173,6 +200,7 @@ fn of_request(code: Code) -> Option<Sample> {
         Code::QueryNotAllowed => ("this request takes its fields from the body", Vec::new()),
         Code::MethodNotAllowed => ("/api/sessions does not support PUT", Vec::new()),
         Code::InvalidCondition => ("this request supports no If-Match", vec![leave_out("If-Match")]),
+        Code::KeyReused => ("another request has this Idempotency-Key", vec![Remedy::OtherKey]),
         Code::InvalidUsage => (r#"unexpected argument after "calm""#, Vec::new()),
         Code::NotForKind => ("skills do not support --type", vec![leave_out("--type")]),
         Code::InvalidSessionId => (
@@ -182,10 +210,9 @@ fn of_request(code: Code) -> Option<Sample> {
         Code::AmbiguousSession => {
             (r#"several sessions have an id that starts with "01a1""#, vec![Remedy::DidYouMean])
         }
-        Code::AmbiguousKind => (
-            "entities of several kinds named calm have a conflict",
-            vec![use_one_of(&["--kind part", "--kind skill"])],
-        ),
+        Code::AmbiguousKind => {
+            ("entities of several kinds are named calm", vec![use_one_of(&["`part calm`", "`skill calm`"])])
+        }
         Code::NoTerminal => {
             ("masque new asks questions and needs a terminal", vec![run("masque new NAME --template T")])
         }
@@ -207,6 +234,10 @@ fn of_request(code: Code) -> Option<Sample> {
         Code::ConflictingFields => ("--yes cannot be used with --dry-run", vec![leave_out("--dry-run")]),
         Code::OutOfRange => ("limit must be from 1 to 100, not 0", Vec::new()),
         Code::TooLong => ("content has 300000 bytes, at most 262144 are allowed", vec![Remedy::Shorten]),
+        Code::SaysNothing => {
+            let fields = vec!["system_prompt".to_owned(), "summary".to_owned(), "parts".to_owned()];
+            (r#"persona "ada" says nothing: its prompt would be empty"#, vec![Remedy::AddOneOf { fields }])
+        }
         Code::NamedTwice => ("--take names summary twice", Vec::new()),
         Code::InvalidTag => (r#"the tag "7" is a number, which means a revision"#, vec![Remedy::OtherTag]),
         _ => return None,
@@ -282,6 +313,9 @@ fn of_entity(code: Code) -> Option<Sample> {
 fn denied(code: Code) -> Option<Sample> {
     Some(match code {
         Code::DatabaseBusy => ("another process writes to the database", vec![Remedy::TryLater]),
+        Code::DatabaseLost => ("the connection to the database was lost", vec![Remedy::TryLater]),
+        Code::DatabaseTimeout => ("the database did not answer in time", vec![Remedy::TryLater]),
+        Code::TimedOut => ("the request took longer than 60 s", vec![Remedy::TryLater]),
         Code::FileBusy => ("another process writes to personas.toml", vec![Remedy::TryLater]),
         Code::StillRunning => ("the session was asked to stop, but is still running", vec![Remedy::TryLater]),
         Code::RateLimited => ("HTTP 429: slow down", vec![Remedy::TryLater]),
@@ -368,12 +402,14 @@ fn samples() -> Vec<Remedy> {
         Remedy::LeaveOutScope,
         Remedy::LeaveOut { fields: vec!["one".to_owned(), "two".to_owned()] },
         Remedy::AddField { field: "field".to_owned() },
+        Remedy::AddOneOf { fields: vec!["a".to_owned(), "b".to_owned(), "c".to_owned()] },
         Remedy::UseField { field: "field".to_owned() },
         Remedy::ReadAgain,
         Remedy::Repeat,
         Remedy::TryLater,
         Remedy::UpdateIt,
         Remedy::OtherName,
+        Remedy::MoveTag,
         Remedy::OtherTag,
         Remedy::RenameOne,
         Remedy::RenameIt,
@@ -410,6 +446,7 @@ fn samples() -> Vec<Remedy> {
         Remedy::DecideFirst,
         Remedy::SeeApprovals,
         Remedy::AskForPlan,
+        Remedy::ReadPlan { session: "0192".to_owned() },
         Remedy::StartProvider,
         Remedy::ConfigureProvider,
         Remedy::CheckDatabase,
@@ -420,6 +457,9 @@ fn samples() -> Vec<Remedy> {
         Remedy::MakeRoom,
         Remedy::CheckRights,
         Remedy::UsePrimary,
+        Remedy::AskOwner { statement: "CREATE SCHEMA masque".to_owned() },
+        Remedy::OtherSchema,
+        Remedy::PassSearchPath,
         Remedy::StartOver,
         Remedy::SendOne,
         Remedy::Confirm,
@@ -439,7 +479,10 @@ fn samples() -> Vec<Remedy> {
         Remedy::OtherScope,
         Remedy::WriteLocally,
         Remedy::NameDatabase,
+        Remedy::OtherKey,
+        Remedy::LeaveToUser { file: "personas.toml".to_owned() },
         Remedy::ReportBug,
+        Remedy::SendToken,
     ]
 }
 

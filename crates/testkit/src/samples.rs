@@ -9,9 +9,9 @@ use crate::Database;
 use database::Location;
 use persona::{
     Aggregation, Approval, AssemblyRequest, BaseRef, BiasProfile, Bundle, CharacterArc, ContextEntry,
-    ContextPreset, ContextView, Example, Guardrail, MergeMode, Name, Part, PartLink, PartType, Persona,
-    PlanPersona, PreferredModel, PresetTool, Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait,
-    TraitType, View,
+    ContextPreset, ContextView, Example, ExpectationTable, Fidelity, Guardrail, MergeMode, Name, Part,
+    PartLink, PartType, Persona, PlanPersona, PreferredModel, PresetTool, Range, ReplyChoice, Severity,
+    Skill, Stage, Stored, TestInput, ToolPreset, Trait, TraitType, View,
 };
 use store::{Action, Attribution, DatabaseWrite, Held, Keep, Store};
 
@@ -168,7 +168,25 @@ pub fn test_input(of: &str) -> TestInput {
         name: name(of),
         description: Some("A greeting".to_owned()),
         content: Some("Good morning.".to_owned()),
-        expectations: words(&["greets back", "asks what is wanted"]),
+        expectations: vec![
+            "greets back".into(),
+            ExpectationTable {
+                lacks: words(&["Certainly"]),
+                on: Some(ReplyChoice::Every),
+                must: Some(true),
+                ..ExpectationTable::default()
+            }
+            .into(),
+            ExpectationTable {
+                words: Some(Range { min: None, max: Some(80.0) }),
+                on: Some(ReplyChoice::Number(1)),
+                weight: Some(2.5),
+                ..ExpectationTable::default()
+            }
+            .into(),
+        ],
+        turns: words(&["And now?"]),
+        samples: Some(3),
         tags: Vec::new(),
     }
 }
@@ -251,6 +269,7 @@ pub fn full_persona(of: &str) -> Persona {
         guardrails: names(&["honest"]),
         arc: Some(name("path")),
         test_inputs: names(&["morning", "evening"]),
+        fidelity: Some(Fidelity { pass: Some(0.9), judge: Some("local/small".to_owned()), votes: Some(3) }),
         tags: words(&["review", "code"]),
         remove_parts: names(&["taken-part"]),
         remove_traits: names(&["taken-trait", "another"]),

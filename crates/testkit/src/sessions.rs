@@ -7,11 +7,11 @@ use agent::{
     Approval, ApprovalAnswer, End, Entry, Mode, Note, Plan, PlanStatus, Refusal, Refused, RunOptions,
     Session, SessionStatus, ToolCall, Turn, TurnBody,
 };
-use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
+use chrono::{DateTime, SubsecRound as _, Utc};
 use llm::{ModelRef, ProviderState, Usage};
 use persona::PartType;
 use serde_json::json;
-use sessions::{AfterRun, BeginOutcome, Lease, RunChange, Sessions, Started};
+use sessions::{AfterRun, BeginOutcome, Claim, RunChange, Sessions, Started};
 use store::Store;
 use uuid::Uuid;
 
@@ -61,6 +61,7 @@ pub fn session(persona: &str) -> Session {
         model: None,
         overrides: [].into(),
         root: None,
+        edits: None,
         parent: None,
         parent_call: None,
         depth: 0,
@@ -83,6 +84,7 @@ pub fn full(parent: Uuid) -> Session {
         model: Some(model("local/org/model-1")),
         overrides: [(PartType::Tone, name("calm")), (PartType::Voice, name("low"))].into(),
         root: Some("/home/é/\"project\"".to_owned()),
+        edits: Some(name("mentor")),
         parent: Some(parent),
         parent_call: Some("call_1".to_owned()),
         depth: 1,
@@ -145,13 +147,20 @@ pub fn turns() -> Vec<Entry> {
     ]
 }
 
-/// Holds for a minute, or has been over for as long.
-pub fn lease(node: &str) -> Lease {
-    Lease { node: node.to_owned(), until: now() + TimeDelta::minutes(1) }
+/// A claim on a session that no node runs.
+pub fn claim(holder: &str) -> Claim {
+    Claim { holder: holder.to_owned(), over: None }
 }
 
-pub fn over(node: &str) -> Lease {
-    Lease { node: node.to_owned(), until: now() - TimeDelta::minutes(1) }
+/// A claim on a session whose process is gone, as observed.
+pub async fn takeover(store: &Sessions, id: Uuid, holder: &str) -> Claim {
+    let seen = store.see(&[id]).await.unwrap();
+    Claim { holder: holder.to_owned(), over: seen.first().map(|seen| seen.lease.beat) }
+}
+
+/// Leaves a running session without a holder, like a process that is known to be gone.
+pub async fn release(database: &Database, id: Uuid) {
+    database.execute(&format!("UPDATE sessions SET lease_node = NULL WHERE id = '{id}'")).await;
 }
 
 /// The position after a session's last log entry.
@@ -159,9 +168,9 @@ pub async fn last(store: &Sessions, id: Uuid) -> i64 {
     store.session(id).await.unwrap().map_or(0, |session| session.last_seq)
 }
 
-pub async fn begin(store: &Sessions, id: Uuid, lease: &Lease) -> Started {
+pub async fn begin(store: &Sessions, id: Uuid, claim: &Claim) -> Started {
     let after = last(store, id).await;
-    match store.begin_run(id, lease, after, &[user("go")], None, RunOptions::default()).await.unwrap() {
+    match store.begin_run(id, claim, after, &[user("go")], None, RunOptions::default()).await.unwrap() {
         BeginOutcome::Started(started) => started,
         other => panic!("{other:?}"),
     }
@@ -203,8 +212,8 @@ pub async fn stock_sessions(store: &Sessions) {
     let below = full(top.id);
     store.create(&below).await.unwrap();
     // One that runs, and one that waits.
-    begin(store, top.id, &lease("node-a")).await;
-    begin(store, below.id, &lease("node-b")).await;
+    begin(store, top.id, &claim("node-a")).await;
+    begin(store, below.id, &claim("node-b")).await;
     let used = Usage { input_tokens: 5, output_tokens: 6, cache_read_tokens: 2, cache_write_tokens: 1 };
     let usage = Note::Usage { model: model("p/m"), usage: used, request_id: None };
     let entries = [turns(), vec![note(usage), done()]].concat();

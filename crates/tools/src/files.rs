@@ -13,7 +13,7 @@ mod root;
 pub use root::{Root, RootError};
 
 mod guard;
-pub use guard::Guard;
+pub use guard::{Guard, SecretPatternError, SecretPatterns};
 
 mod preview;
 pub(crate) use preview::change;

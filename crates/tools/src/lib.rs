@@ -21,7 +21,7 @@ mod input;
 mod text;
 
 mod files;
-pub use files::{FileChange, Guard, Preview, Root, RootError, files};
+pub use files::{FileChange, Guard, Preview, Root, RootError, SecretPatternError, SecretPatterns, files};
 
 mod environment;
 #[cfg(target_os = "linux")]

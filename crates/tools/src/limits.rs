@@ -72,6 +72,8 @@ pub const DRAIN_TIME: Duration = Duration::from_millis(500);
 pub const KEEPER_TIME: Duration = Duration::from_secs(1);
 /// Rounds in which the children of a killed process are looked for.
 pub const KILL_ROUNDS: usize = 20;
+/// The pause before a round, if a process that is just starting a program cannot be told apart yet.
+pub const KILL_PAUSE: Duration = Duration::from_millis(1);
 
 /// Time in which an MCP server has to start and to list its tools.
 pub const SERVER_START_TIME: Duration = Duration::from_secs(30);

@@ -86,12 +86,13 @@ impl Family {
     /// Kills all remaining processes. Returns true if there were any.
     pub(crate) fn kill(&self) -> bool {
         let mut found = self.leader.is_some_and(|leader| kill_process_group(leader, Signal::KILL).is_ok());
-        // One that is just being started is seen in the next round.
         for _ in 0..limits::KILL_ROUNDS {
-            if !marked::kill_all(&self.mark) {
-                break;
+            match marked::kill_all(&self.mark) {
+                // Their children, just being started, are seen in the next round.
+                Round::Killed => found = true,
+                Round::Unsure => std::thread::sleep(limits::KILL_PAUSE),
+                Round::Clear => break,
             }
-            found = true;
         }
         found
     }
@@ -106,37 +107,69 @@ impl Drop for Family {
     }
 }
 
+/// The outcome of one look at all processes.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux shows environments"))]
+enum Round {
+    Killed,
+    /// None bears the mark, but one is just starting a program and has no environment yet.
+    Unsure,
+    Clear,
+}
+
 #[cfg(target_os = "linux")]
 mod marked {
     use std::fs;
 
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    use super::MARK;
+    use super::{MARK, Round};
 
-    /// Kills all processes whose environment bears the mark.
-    pub(super) fn kill_all(mark: &str) -> bool {
-        let wanted = format!("{MARK}={mark}");
-        let Ok(entries) = fs::read_dir("/proc") else { return false };
-        let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-        ids.filter_map(Pid::from_raw).filter(|pid| kill(*pid, &wanted)).count() > 0
+    enum Found {
+        Killed,
+        Starting,
+        Other,
     }
 
-    fn kill(pid: Pid, wanted: &str) -> bool {
+    /// Kills all processes whose environment bears the mark.
+    pub(super) fn kill_all(mark: &str) -> Round {
+        let wanted = format!("{MARK}={mark}");
+        let Ok(entries) = fs::read_dir("/proc") else { return Round::Clear };
+        let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        let mut round = Round::Clear;
+        for pid in ids.filter_map(Pid::from_raw) {
+            match (kill(pid, &wanted), &round) {
+                (Found::Killed, _) => round = Round::Killed,
+                (Found::Starting, Round::Clear) => round = Round::Unsure,
+                (Found::Starting | Found::Other, _) => {}
+            }
+        }
+        round
+    }
+
+    fn kill(pid: Pid, wanted: &str) -> Found {
         // Take the handle first: the number cannot pass to another process meanwhile.
-        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
-        let Ok(environment) = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())) else {
-            return false;
-        };
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return Found::Other };
+        let id = pid.as_raw_nonzero();
+        let Ok(environment) = fs::read(format!("/proc/{id}/environ")) else { return Found::Other };
+        // A dead process and a thread of the kernel have no environment either, but no program.
+        if environment.is_empty() && fs::read_link(format!("/proc/{id}/exe")).is_ok() {
+            return Found::Starting;
+        }
         let is_marked = environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes());
-        is_marked && pidfd_send_signal(handle, Signal::KILL).is_ok()
+        if is_marked && pidfd_send_signal(handle, Signal::KILL).is_ok() {
+            Found::Killed
+        } else {
+            Found::Other
+        }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod marked {
+    use super::Round;
+
     /// Elsewhere the process group has to do.
-    pub(super) fn kill_all(_mark: &str) -> bool {
-        false
+    pub(super) fn kill_all(_mark: &str) -> Round {
+        Round::Clear
     }
 }

@@ -3,10 +3,12 @@
 mod bench;
 mod conformance;
 mod debian;
+mod faults;
 mod node;
 mod port;
 mod postgres;
 mod process;
+mod strace;
 mod test;
 mod tidy;
 mod venv;
@@ -26,6 +28,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> ExitCode {
         "tidy" => tidy::run(arguments),
         "conformance" => conformance::run(arguments),
         "bench" => bench::run(arguments),
+        "faults" => faults::run(arguments),
         unknown => Err(anyhow!("unknown command {unknown:?}\n\n{USAGE}")),
     };
     ended.unwrap_or_else(|error| {

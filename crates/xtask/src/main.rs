@@ -11,6 +11,7 @@
 
 #[cfg(feature = "chores")]
 mod chores;
+mod web;
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -18,12 +19,16 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND [ARGUMENTS]
 
-  serve [ARGS…]             build masque and run `masque serve ARGS…`
+  serve [ARGS…]             build the page if its sources in web changed, build masque, and run
+                            `masque serve ARGS…`
   test [ARGS…]              run every test of the workspace (`cargo test --workspace ARGS…`; with
                             `-p CRATE`, those of one crate), with what the tests need: a PostgreSQL (MASQUE_TEST_POSTGRES_URL, or a temporary cluster of
-                            our own) and the official client libraries for Python (a venv in target/testenv).
-                            With CI=true a missing one fails the run; elsewhere its tests are skipped, loudly
+                            our own), the official client libraries for Python (a venv in target/testenv), and strace.
+                            With CI=true a missing one fails the run; elsewhere its tests are skipped, loudly.
+                            Without `-p`, builds the page and runs its tests (`npm test` in web) too
   test --live               the loop against the model server at MASQUE_LIVE_URL, in three protocols; not in CI
+  faults [--every N]        let every call by which files change fail in turn (or every Nth), cut the power at
+                            every moment of a recorded run, and check that acknowledged writes are there
   postgres [-- COMMAND…]    run COMMAND with MASQUE_TEST_POSTGRES_URL set to a temporary cluster;
                             without COMMAND, keep the cluster until Enter or the end of input
   tidy                      check the house rules: imports between crates, sizes, dead files, docs, words
@@ -32,8 +37,10 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
                             a running server
   bench library [LARGEST]   lookups, assembly and compilation at 100 to 1,000,000 personas (or up to LARGEST)
   bench files [LARGEST]     a personas.toml of 10 to 20,000 personas (or up to LARGEST) beside a bare parse of it
+  bench import              CPU time of importing 2,000 entities into SQLite, beside bare inserts of the same rows
   bench loop                running a persona beside a bare client that does the same exchange; 500 streams
   bench mcp                 persona loads over HTTP and start-up, beside bare servers of the same stack
+  bench preview             a preview of an unsaved persona of 200 parts beside a bare parse of its parts
   help                      print this
 ";
 
@@ -44,9 +51,20 @@ fn main() -> ExitCode {
             print!("{USAGE}");
             ExitCode::SUCCESS
         }
-        Some("serve") => become_cargo(&["run", "--package", "masque", "--", "serve"], &arguments[1..]),
+        Some("serve") => serve(&arguments[1..]),
         Some(command) => run_chore(command, &arguments),
     }
+}
+
+fn serve(arguments: &[String]) -> ExitCode {
+    match web::build() {
+        Ok(built) => built.tell(),
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    become_cargo(&["run", "--package", "masque", "--", "serve"], arguments)
 }
 
 /// Becomes cargo, which in turn becomes the program that it runs: Ctrl-C and the exit code then need no

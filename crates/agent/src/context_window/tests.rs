@@ -2,9 +2,9 @@ use super::*;
 use crate::turn::tests::turns;
 
 /// Ten rounds of a conversation whose texts are 1,000 bytes long.
-fn conversation() -> Vec<Turn> {
+fn conversation() -> Conversation {
     let word = "x".repeat(1_000);
-    turns(&format!("u:{word} t:{word} ").repeat(10))
+    turns(&format!("u:{word} t:{word} ").repeat(10)).into()
 }
 
 /// Two bytes are one token.
@@ -59,7 +59,7 @@ fn an_answer_takes_at_most_half_of_the_window() {
 
 #[test]
 fn a_short_conversation_is_not_counted() {
-    let turns = turns("u:hello t:hi");
+    let turns = turns("u:hello t:hi").into();
     let window = ContextWindow { tokens: Some(8_000), prompt_tokens: 0, answer_tokens: None };
     let overflow = window.overflow(&turns, &|_| panic!("was counted"), false);
     assert_eq!(overflow, None);

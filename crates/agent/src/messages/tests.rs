@@ -6,6 +6,10 @@ use llm::ToolCall;
 use super::*;
 use crate::turn::tests::turns;
 
+fn messages(turns: &[Turn]) -> Vec<Message> {
+    Messages::of(turns).all().iter().map(|message| Message::clone(message)).collect()
+}
+
 /// Messages in the notation `user(results, texts) assistant(blocks)`: a result is `id=output`, with
 /// `!` in place of `=` where it is an error; a call is `id?`; a text with a provider's state ends in `+`.
 fn shown(messages: &[Message]) -> String {

@@ -180,6 +180,8 @@ fn only_the_user_allows_a_call_with_a_concern() {
     check("protected | preset auto | policy refuse | call write_file", "refused: nobody to ask");
     check("protected | policy all | call write_file", "refused: nobody to ask");
     check("protected | policy all | watched | call write_file", "ask");
+    check("protected | policy all_unattended | watched | call write_file", "refused: nobody to ask");
+    check("policy all_unattended | watched | call write_file", "run");
     check("protected | guardrail write_* | this yes | call write_file", "refused: not offered");
     check("secret | call read_file", "ask");
     check("secret | mode plan | call read_file", "ask");

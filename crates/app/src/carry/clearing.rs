@@ -13,6 +13,18 @@ use crate::rename::User;
 use crate::{Author, Done, Error, Library, Result};
 
 impl Library {
+    /// Fails if an entry of a file has an error: its last valid version is in force, but out of date.
+    pub(super) async fn check_valid(&self, author: &Author, from: Scope, cargo: &Cargo) -> Result<()> {
+        if self.scopes.path(from).is_none() {
+            return Ok(());
+        }
+        let write = self.scopes.write(from, author.because(None)?).await?;
+        for Stored { entity, .. } in cargo.iter().filter(|stored| stored.meta.scope == from) {
+            write.refuse_broken(entity.kind(), entity.name())?;
+        }
+        Ok(())
+    }
+
     /// Fails if entities cannot be deleted from a scope: its file has an error, or this process or user
     /// cannot write it.
     pub(crate) async fn check_can_leave(

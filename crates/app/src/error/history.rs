@@ -28,6 +28,8 @@ pub enum HistoryError {
     NoPrompt { kind: Kind, name: Name },
     #[error("{} {name:?} is builtin and has no history", kind.spoken())]
     Builtin { kind: Kind, name: Name },
+    #[error("revision {revision} of {} {name:?} in {scope} has the tag {tag:?}", kind.spoken())]
+    TagTaken { kind: Kind, name: Name, scope: Scope, tag: String, revision: String },
     #[error("the tag {tag:?} {problem}")]
     InvalidTag { tag: String, problem: TagProblem },
 }
@@ -59,6 +61,7 @@ impl AsReport for HistoryError {
             Self::PieceGone { .. } => Code::PieceGone,
             Self::NoPrompt { .. } => Code::NotForKind,
             Self::Builtin { .. } => Code::NoHistory,
+            Self::TagTaken { .. } => Code::TagTaken,
             Self::InvalidTag { .. } => Code::InvalidTag,
         }
     }
@@ -67,7 +70,8 @@ impl AsReport for HistoryError {
         match self {
             Self::UnknownRevision { kind, name, scope, wanted: revision, .. }
             | Self::UnknownTag { kind, name, scope, tag: revision, .. }
-            | Self::EarlierTag { kind, name, scope, tag: revision, .. } => {
+            | Self::EarlierTag { kind, name, scope, tag: revision, .. }
+            | Self::TagTaken { kind, name, scope, revision, .. } => {
                 Subject::entity(*kind, name.as_str()).in_scope(*scope).at_revision(revision)
             }
             Self::Deletion { kind, name, revision } | Self::PieceForgotten { kind, name, revision, .. } => {
@@ -106,6 +110,7 @@ impl AsReport for HistoryError {
             }
             Self::NoPrompt { .. } => vec![Remedy::LeaveOut { fields: vec!["compiled".to_owned()] }],
             Self::Builtin { .. } => vec![Remedy::DuplicateIt],
+            Self::TagTaken { .. } => vec![Remedy::MoveTag, Remedy::OtherTag],
             Self::InvalidTag { problem: TagProblem::NotAWord { .. }, .. } => Vec::new(),
             Self::InvalidTag { .. } => vec![Remedy::OtherTag],
             Self::UnknownRevision { .. } | Self::Single { .. } => Vec::new(),

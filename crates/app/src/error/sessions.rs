@@ -20,8 +20,12 @@ pub enum SessionError {
     PlanDecided { session: Uuid, status: PlanStatus },
     #[error("session {0} has another plan by now")]
     PlanChanged(Uuid),
+    #[error("hash is required: plan.hash of session {0}, as you read it")]
+    NoPlanHash(Uuid),
     #[error("session {0} has no message to take back")]
     NothingToUndo(Uuid),
+    #[error("the editing agent has not changed anything in this conversation about persona {persona}")]
+    NoEdits { persona: Name },
     #[error("call {call:?} was {} already", if *approved { "approved" } else { "rejected" })]
     Decided { session: Uuid, call: String, approved: bool },
     #[error("session {session} does not ask for permission for a call {call:?}")]
@@ -51,9 +55,10 @@ impl AsReport for SessionError {
             Self::Busy(_) => Code::SessionBusy,
             Self::Waits(_) => Code::ApprovalPending,
             Self::NoPlan(_) => Code::NoPlan,
-            Self::NothingToUndo(_) => Code::NothingToUndo,
+            Self::NothingToUndo(_) | Self::NoEdits { .. } => Code::NothingToUndo,
             Self::Decided { .. } | Self::PlanDecided { .. } => Code::AlreadyDecided,
             Self::PlanChanged(_) => Code::PlanChanged,
+            Self::NoPlanHash(_) => Code::MissingField,
             Self::UnknownCall { .. } => Code::UnknownApproval,
             Self::UnknownGreeting { .. } => Code::UnknownGreeting,
             Self::NoProject => Code::NoProject,
@@ -73,9 +78,11 @@ impl AsReport for SessionError {
             | Self::NothingToUndo(id)
             | Self::Decided { session: id, .. }
             | Self::UnknownCall { session: id, .. } => Subject::session(id),
+            Self::NoPlanHash(id) => Subject::session(id).at_field("hash"),
             Self::UnknownGreeting { persona, .. } => {
                 Subject::entity(Kind::Persona, persona.as_str()).at_field("greeting")
             }
+            Self::NoEdits { persona } => Subject::entity(Kind::Persona, persona.as_str()),
             Self::NoProject => Subject::field("root"),
             Self::Outside { wanted: path, .. }
             | Self::Root { path, .. }
@@ -98,6 +105,9 @@ impl AsReport for SessionError {
             Self::Busy(_) => vec![Remedy::WaitOrCancel],
             Self::Waits(_) => vec![Remedy::DecideFirst],
             Self::NoPlan(_) | Self::PlanDecided { .. } => vec![Remedy::AskForPlan],
+            Self::PlanChanged(id) | Self::NoPlanHash(id) => {
+                vec![Remedy::ReadPlan { session: id.to_string() }]
+            }
             Self::UnknownCall { .. } => vec![Remedy::SeeApprovals],
             Self::NoProject => vec![Remedy::ServeProject],
             Self::NotText(_) => vec![Remedy::OtherDirectory],
@@ -114,6 +124,9 @@ pub enum ModelError {
     UnknownProvider { name: String, known: Vec<String> },
     #[error("model: {name} does not answer on this machine")]
     Unreachable { name: String },
+    /// No model can be called for a persona.
+    #[error("{message}")]
+    NoneAnswers { message: String },
     #[error("the rehearsal model does not start: {source}")]
     Rehearsal { source: Box<dyn std::error::Error + Send + Sync> },
 }
@@ -131,6 +144,7 @@ impl AsReport for ModelError {
             Self::Invalid { .. } => Code::InvalidModel,
             Self::UnknownProvider { .. } => Code::UnknownProvider,
             Self::Unreachable { .. } => Code::ProviderUnreachable,
+            Self::NoneAnswers { .. } => Code::NotSetUp,
             Self::Rehearsal { .. } => Code::RehearsalFailed,
         }
     }
@@ -138,7 +152,9 @@ impl AsReport for ModelError {
     fn subject(&self) -> Subject {
         match self {
             Self::Invalid { field, .. } => Subject::field(*field),
-            Self::UnknownProvider { .. } | Self::Unreachable { .. } => Subject::field("model"),
+            Self::UnknownProvider { .. } | Self::Unreachable { .. } | Self::NoneAnswers { .. } => {
+                Subject::field("model")
+            }
             Self::Rehearsal { .. } => Subject::default(),
         }
     }
@@ -154,7 +170,10 @@ impl AsReport for ModelError {
         match self {
             Self::UnknownProvider { known, .. } if known.is_empty() => vec![Remedy::ConfigureProvider],
             Self::Unreachable { .. } => vec![Remedy::StartProvider],
-            Self::UnknownProvider { .. } | Self::Invalid { .. } | Self::Rehearsal { .. } => Vec::new(),
+            Self::UnknownProvider { .. }
+            | Self::Invalid { .. }
+            | Self::NoneAnswers { .. }
+            | Self::Rehearsal { .. } => Vec::new(),
         }
     }
 }

@@ -27,6 +27,8 @@ fn an_unfinished_change_is_the_error_that_stopped_it() {
     let report = Error::Unfinished { done, rest: Box::new(rest) }.report();
     assert_eq!((report.code, report.subject.users), (Code::InUse, vec!["persona a".to_owned()]));
     assert!(report.message.contains('\n') && report.message.contains("project has the merged definition"));
+    let remedies = [Remedy::UnlinkFirst, Remedy::UseForce, Remedy::Repeat, Remedy::RollBack];
+    assert_eq!(report.remedies, remedies);
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use persona::{Kind, Name, Scope};
+use persona::{Kind, Name, PartType, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::RevisionText;
 use crate::{Resolution, Result, ValueError};
@@ -51,6 +52,9 @@ inputs! {
         tag: String,
         /// Default: the entity as it is now
         revision: Option<RevisionText>,
+        /// Move the tag if another revision has it
+        #[serde(default, rename = "move")]
+        moves: bool,
         /// Why, for the history
         message: Option<String>,
         scope: Option<Scope>,
@@ -91,11 +95,11 @@ inputs! {
     PromoteEntity {
         kind: Kind,
         name: Name,
-        /// The scope to move to
+        /// The scope to copy to
         to: Scope,
-        /// Keep the original
-        #[serde(default)]
-        copy: bool,
+        /// Remove the originals, except those that others use
+        #[serde(default, rename = "move")]
+        moves: bool,
         /// Replace definitions of the same names
         #[serde(default)]
         replace: bool,
@@ -103,7 +107,7 @@ inputs! {
         message: Option<String>,
         /// Refuse if changed since this revision
         if_revision: Option<i64>,
-        /// The scope to move from
+        /// The scope to copy from
         scope: Option<Scope>,
     }
 
@@ -111,6 +115,11 @@ inputs! {
         kind: Kind,
         /// Each is exported with everything that it refers to
         names: Vec<Name>,
+        scope: Option<Scope>,
+    }
+
+    ExportLibrary {
+        /// Default: all but the builtins
         scope: Option<Scope>,
     }
 
@@ -154,9 +163,63 @@ inputs! {
     WatchLibrary {}
 
     LintLibrary {
-        /// Default: the files, or shared if there are none
+        /// Default: the files and shared
         scopes: Option<Vec<Scope>>,
     }
+
+    /// A definition that is not saved.
+    DraftPiece {
+        kind: Kind,
+        /// All fields of the entity, its name included
+        entity: Map<String, Value>,
+        /// Default: the scope of the one that the persona means by this name
+        scope: Option<Scope>,
+    }
+
+    PreviewPersona {
+        /// All fields of the persona, its name included
+        entity: Map<String, Value>,
+        /// Unsaved pieces, in place of the stored ones
+        pieces: Option<Vec<DraftPiece>>,
+        /// Part type → part name
+        overrides: Option<BTreeMap<PartType, Name>>,
+        /// A stage of its arc; default: the current one
+        stage: Option<Name>,
+        /// Keep only parts of these types
+        types: Option<Vec<PartType>>,
+        /// Keep the top N parts by priority
+        limit: Option<u32>,
+        /// Keep what fits, by priority
+        max_tokens: Option<u32>,
+        /// false for summaries
+        detail: Option<bool>,
+        /// The scope to save it in; default: where the name is found
+        scope: Option<Scope>,
+    }
+
+    ExplainDraft {
+        /// All fields of the persona, its name included
+        entity: Map<String, Value>,
+        /// Unsaved pieces, in place of the stored ones
+        pieces: Option<Vec<DraftPiece>>,
+        /// A stage of its arc; default: the current one
+        stage: Option<Name>,
+        /// The scope to save it in; default: where the name is found
+        scope: Option<Scope>,
+    }
+
+    EntityUsage {
+        kind: Kind,
+        name: Name,
+        /// Users in one page: 1 to 200, by default 50
+        limit: Option<u32>,
+        /// `next_cursor` of the page before
+        cursor: Option<String>,
+        /// The scope of the entity; default: where the name is found
+        scope: Option<Scope>,
+    }
+
+    ListTemplates {}
 }
 
 impl ResolveConflict {

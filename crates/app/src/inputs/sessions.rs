@@ -20,6 +20,26 @@ pub struct BySession {
 #[serde(deny_unknown_fields)]
 pub struct ListModels {}
 
+/// A persona, as the editor's page names it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ByPersonaId {
+    /// The persona's name
+    pub persona_id: Name,
+}
+
+/// A message to the editing agent.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct EditorMessage {
+    /// The name of the persona to edit
+    pub persona_id: Name,
+    pub message: String,
+    /// Only propose changes
+    #[serde(default)]
+    pub plan: bool,
+}
+
 /// Changes the persona, the model or both; the session must be idle.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -129,6 +149,14 @@ pub struct DecideCall {
     /// Applies to this tool until the session ends
     #[serde(default)]
     pub remember: bool,
+}
+
+/// A call of a session.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByCall {
+    pub id: Uuid,
+    pub call_id: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]

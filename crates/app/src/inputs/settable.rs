@@ -3,9 +3,9 @@
 //! The inputs that create and update a kind come from the description of its fields: `declare!`
 //! makes the types, `build!` and `set_fields!` apply them.
 
-use persona::{Aggregation, BaseRef, MergeMode, Name, PartType, PlanPersona, Severity, TraitType};
+use persona::{Aggregation, BaseRef, Fidelity, MergeMode, Name, PartType, PlanPersona, Severity, TraitType};
 
-use super::{Choice, PlanFields};
+use super::{Choice, FidelityFields, PlanFields};
 use crate::ValueError;
 
 /// A field that callers can set.
@@ -112,6 +112,31 @@ impl Settable for Option<PlanPersona> {
             plan.tool_preset.set(tool_preset, &format!("{field}.tool_preset"))?;
         }
         *self = Some(plan).filter(|plan| *plan != PlanPersona::default());
+        Ok(())
+    }
+}
+
+/// Changes the given fields only; without any, all are cleared.
+impl Settable for Option<Fidelity> {
+    type Input = FidelityFields;
+
+    fn set(&mut self, input: FidelityFields, field: &str) -> Result<(), ValueError> {
+        if input == FidelityFields::default() {
+            *self = None;
+            return Ok(());
+        }
+        let mut fidelity = self.take().unwrap_or_default();
+        let FidelityFields { pass, judge, votes } = input;
+        if let Some(pass) = pass {
+            fidelity.pass = Some(pass).filter(|pass| *pass != 0.0);
+        }
+        if let Some(judge) = judge {
+            fidelity.judge.set(judge, &format!("{field}.judge"))?;
+        }
+        if let Some(votes) = votes {
+            fidelity.votes.set(votes, &format!("{field}.votes"))?;
+        }
+        *self = Some(fidelity).filter(|fidelity| *fidelity != Fidelity::default());
         Ok(())
     }
 }

@@ -35,6 +35,11 @@ impl Unread {
         self.files.contains(&scope) || self.entries.contains(&(scope, kind, name.to_string()))
     }
 
+    /// True if a scope's file cannot be read as a whole.
+    pub(super) fn has_file(&self, scope: Scope) -> bool {
+        self.files.contains(&scope)
+    }
+
     /// True if an unreadable entry may use a definition of this scope.
     pub(super) fn may_use(&self, scope: Scope) -> bool {
         let uses = |kind: Kind| matches!(kind, Kind::Persona | Kind::Arc);

@@ -71,10 +71,15 @@ impl Runtime {
         }
     }
 
-    /// Sends the plan back.
+    /// Sends the plan back, an approved one too. The session plans again.
     #[boxed]
     pub async fn send_plan_back(&self, id: Uuid) -> Result<SessionView> {
-        self.session(id).await?;
+        self.plan(id).await?;
+        // The mode first: a process that dies in between leaves no session that builds without a plan.
+        let session = self.runner.sessions.session(id).await?.ok_or_else(|| missing(id))?;
+        if session.mode != Mode::Plan {
+            self.set_mode(id, Mode::Plan).await?;
+        }
         match self.runner.sessions.decide_plan(id, PlanStatus::SentBack, |_| Ok(())).await? {
             Some(_) => self.session(id).await,
             None => Err(SessionError::NoPlan(id).into()),
@@ -89,7 +94,7 @@ impl Runtime {
             (PlanVerdict::Approve, Some(hash)) => self.approve_plan(input.id, &hash).await,
             (PlanVerdict::Approve, None) => {
                 self.plan(input.id).await?;
-                Err(ValueError::NoneGiven { fields: &["hash"] }.into())
+                Err(SessionError::NoPlanHash(input.id).into())
             }
         }
     }

@@ -79,6 +79,7 @@ impl Delegate {
             detached: true,
             parent: Some(Arc::clone(&self.live)),
             cancel,
+            editing: None,
         };
         let (driver, _) = self.runner.begin(below.clone(), starting).await?;
         let driven: Driven = Box::pin(driver.drive()).await;

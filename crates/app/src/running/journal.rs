@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent::{Decisions, Entry, Mode, Turn};
+use agent::{Conversation, Decisions, Entry, Mode, Turn};
 use futures::future::BoxFuture;
 use sessions::{Appended, RunChange, Sessions};
 use uuid::Uuid;
+
+use super::recent::RecentConversations;
 
 /// The log of one run.
 pub(super) trait Journal: Send + Sync {
@@ -15,6 +17,9 @@ pub(super) trait Journal: Send + Sync {
         entries: &'a [Entry],
         change: &'a RunChange,
     ) -> BoxFuture<'a, sessions::Result<Appended>>;
+
+    /// Keeps the conversation for the next run. It is complete up to a place of the log.
+    fn keep(&self, seq: i64, conversation: Conversation);
 
     /// The turns of the log.
     fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>>;
@@ -29,9 +34,10 @@ pub(super) trait Journal: Send + Sync {
 /// The log of a session that this process holds by a lease.
 pub(super) struct StoredJournal {
     pub(super) sessions: Sessions,
-    pub(super) node: String,
+    pub(super) holder: String,
     pub(super) session: Uuid,
     pub(super) parent: Option<Uuid>,
+    pub(super) recent: Arc<RecentConversations>,
 }
 
 impl Journal for StoredJournal {
@@ -40,7 +46,11 @@ impl Journal for StoredJournal {
         entries: &'a [Entry],
         change: &'a RunChange,
     ) -> BoxFuture<'a, sessions::Result<Appended>> {
-        Box::pin(self.sessions.append(self.session, &self.node, entries, change))
+        Box::pin(self.sessions.append(self.session, &self.holder, entries, change))
+    }
+
+    fn keep(&self, seq: i64, conversation: Conversation) {
+        self.recent.keep(self.session, seq, conversation);
     }
 
     fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>> {
@@ -109,6 +119,9 @@ impl Journal for MemoryJournal {
         let appended = Appended { seq: log.last_seq, mode: self.mode, cancel_requested: false };
         Box::pin(std::future::ready(Ok(appended)))
     }
+
+    /// Nothing runs on from a log in memory.
+    fn keep(&self, _: i64, _: Conversation) {}
 
     fn turns(&self) -> BoxFuture<'_, sessions::Result<Vec<Turn>>> {
         let log = self.log();

@@ -68,9 +68,14 @@ impl LiveSession {
         self.known_mode().mode = Mode::Plan;
     }
 
-    /// Starts a run. It stops when the guard is dropped.
-    pub(super) fn start(self: &Arc<Self>, cancel: CancellationToken, detached: bool) -> LiveRun {
-        let number = self.run.start(cancel, detached);
+    /// Starts a run that holds the session under a name. It stops when the guard is dropped.
+    pub(super) fn start(
+        self: &Arc<Self>,
+        holder: String,
+        cancel: CancellationToken,
+        detached: bool,
+    ) -> LiveRun {
+        let number = self.run.start(holder, cancel, detached);
         LiveRun { session: Arc::clone(self), number, is_unwanted: false }
     }
 
@@ -89,7 +94,7 @@ impl LiveSession {
 }
 
 /// The current run of a live session. However it ends, also if its task is dropped or panics, the
-/// session no longer counts as running, so its lease expires.
+/// session no longer counts as running, so its lease is not renewed.
 #[derive(Debug)]
 pub(super) struct LiveRun {
     session: Arc<LiveSession>,
@@ -181,7 +186,7 @@ mod tests {
     #[test]
     fn a_dropped_run_no_longer_runs() {
         let live = live(None, Mode::Build);
-        let run = live.start(CancellationToken::new(), false);
+        let run = live.start("n.1".to_owned(), CancellationToken::new(), false);
         assert!(live.run.is_running());
         drop(run);
         assert!(!live.run.is_running());

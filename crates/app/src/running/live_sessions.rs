@@ -25,9 +25,9 @@ impl LiveSessions {
         self.lock().values().filter_map(Weak::upgrade).collect()
     }
 
-    /// The sessions that this process drives.
-    pub(super) fn running(&self) -> Vec<Uuid> {
-        self.all().iter().filter(|live| live.run.is_running()).map(|live| live.id).collect()
+    /// The sessions that this process drives, and the names under which it holds them.
+    pub(super) fn running(&self) -> Vec<(Uuid, String)> {
+        self.all().iter().filter_map(|live| Some((live.id, live.run.holder()?))).collect()
     }
 
     /// True if this process drives the session.

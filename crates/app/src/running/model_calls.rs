@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{
-    ErrorCode, Escalation, Event, Mode, NextAttempt, Note, SelectionReason, Turn, backoff, limits, messages,
+    Conversation, ErrorCode, Escalation, Event, Mode, NextAttempt, Note, SelectionReason, backoff, limits,
     plan_reminder,
 };
 use futures::{FutureExt as _, StreamExt as _};
@@ -57,7 +57,9 @@ impl ModelCaller {
             Ok(candidates) => candidates,
             Err(NoModel { code, message }) => return run.fail(code, message).await,
         };
-        make_room(&mut run.record, &persona.prompt, &candidates[0], false).await?;
+        let models = Arc::clone(&self.models);
+        let consumption = &models.consumption;
+        make_room(&mut run.record, persona, &candidates[0], consumption, false).await?;
         let (first, mut reason) = self.models.first_choice(&candidates, &run.record.session);
         let mut escalation = Escalation::new(candidates.len(), first);
         let mut has_made_room = false;
@@ -84,7 +86,7 @@ impl ModelCaller {
                 }
                 NextAttempt::GiveUp if code == ErrorCode::ContextExceeded && !has_made_room => {
                     has_made_room = true;
-                    if make_room(&mut run.record, &persona.prompt, candidate, true).await? {
+                    if make_room(&mut run.record, persona, candidate, consumption, true).await? {
                         escalation = Escalation::new(candidates.len(), escalation.current());
                         continue;
                     }
@@ -158,6 +160,7 @@ impl ModelCaller {
                     reply.push(&mut run.record, Passing::Reasoning, text).await?;
                 }
                 Some(Ok(llm::ReplyEvent::Finished { stop, usage })) => {
+                    self.models.consumption.count(&run.record.session.persona, &candidate.model, usage);
                     run.complete_reply(reply, candidate.model.clone(), (stop, usage)).await?;
                     return Ok(Attempt::Finished);
                 }
@@ -180,7 +183,7 @@ impl ModelCaller {
         }
     }
 
-    fn request(&self, turns: &[Turn], candidate: &Candidate, mode: Mode) -> Request {
+    fn request(&self, turns: &Conversation, candidate: &Candidate, mode: Mode) -> Request {
         let (persona, offer) = (self.toolset.persona(), self.toolset.offered(mode));
         let stable = match &offer.strategy {
             Some(strategy) => format!("{}\n{strategy}\n", persona.prompt),
@@ -190,7 +193,7 @@ impl ModelCaller {
             Mode::Plan => Some(plan_reminder(persona.plan_instruction.as_deref())),
             Mode::Build => None,
         };
-        let mut messages = messages(turns);
+        let mut messages = turns.messages();
         persona.fill(&mut messages);
         Request {
             model: candidate.model.model.clone(),

@@ -14,6 +14,7 @@ use persona::PreferredModel;
 use providers::{Key, Kind, Origin, ProviderInfo, Providers};
 
 use super::Lookup;
+use super::consumption::Consumption;
 use super::prepare::Prepared;
 use crate::{Error, ModelError, Result};
 use fallback::Fallback;
@@ -61,6 +62,7 @@ pub(super) struct Models {
     pub(super) providers: Providers,
     cooldown: Duration,
     fallback: Fallback,
+    pub(super) consumption: Consumption,
 }
 
 impl fmt::Debug for Models {
@@ -71,7 +73,8 @@ impl fmt::Debug for Models {
 
 impl Models {
     pub(super) fn new(providers: Providers, environment: Lookup, cooldown: Duration) -> Self {
-        Self { providers, cooldown, fallback: Fallback::new(environment) }
+        let consumption = Consumption::default();
+        Self { providers, cooldown, fallback: Fallback::new(environment), consumption }
     }
 
     /// First choice first. Never empty: the rehearsal answers if nothing is configured.

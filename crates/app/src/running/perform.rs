@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use agent::{ApprovalPolicy, End, Entry, ErrorCode, Mode, NewTurn, Note, Run, Session, Turn, TurnBody};
 use llm::{ModelRef, Usage};
-use persona::{Name, PartType, Scope};
+use persona::{AssemblyRequest, Bundle, Name, PartType, Scope, View};
 use sessions::RunChange;
 use tokio_util::sync::CancellationToken;
-use tools::ToolSource;
+use tools::{ToolSource, Toolbox};
 
 use super::active_run::ActiveRun;
 use super::drive::{Driven, Driver};
 use super::journal::MemoryJournal;
 use super::live::LiveSession;
+use super::prepare::Prepared;
 use super::record::{NotStored, Record, entry, last_text};
 use super::send::check_message;
 use super::sessions::new_session;
@@ -26,6 +27,8 @@ use crate::Result;
 #[derive(Debug)]
 pub struct Performance {
     pub persona: Name,
+    /// The persona as it was. Absent: as it is now.
+    pub frozen: Option<Arc<Bundle>>,
     /// Absent: the strongest scope that has the persona.
     pub scope: Option<Scope>,
     pub overrides: BTreeMap<PartType, Name>,
@@ -37,6 +40,9 @@ pub struct Performance {
     pub message: String,
     /// Sources of tools, in addition to the persona's skills and the exit from plan mode.
     pub sources: Vec<Arc<dyn ToolSource>>,
+    /// The tools of the runtime, in the open project. What a preset approves does not count: tools that
+    /// only read run, others are refused.
+    pub reads_project: bool,
     /// `Ask` and `AskViewer` refuse: there is no user.
     pub policy: ApprovalPolicy,
     /// Replaces the persona's own limit.
@@ -49,6 +55,7 @@ impl Performance {
     pub fn new(persona: Name, message: impl Into<String>) -> Self {
         Self {
             persona,
+            frozen: None,
             scope: None,
             overrides: BTreeMap::new(),
             model: None,
@@ -56,6 +63,7 @@ impl Performance {
             history: Vec::new(),
             message: message.into(),
             sources: Vec::new(),
+            reads_project: false,
             policy: ApprovalPolicy::Refuse,
             max_tool_rounds: None,
             cancel: CancellationToken::new(),
@@ -112,7 +120,8 @@ impl Runtime {
     pub async fn perform(&self, performance: Performance) -> Result<Performed> {
         check_message(&performance.message)?;
         let cancel = performance.cancel.child_token();
-        let (driver, journal) = self.runner.starter.begin_unstored(performance, cancel.clone()).await?;
+        let root = if performance.reads_project { self.runner.project.resolve(None)? } else { None };
+        let (driver, journal) = self.runner.starter.begin_unstored(performance, root, cancel.clone()).await?;
         let mut driving = std::pin::pin!(driver.drive());
         let driven = tokio::select! {
             driven = &mut driving => driven,
@@ -141,16 +150,16 @@ impl RunStarter {
     async fn begin_unstored(
         &self,
         performance: Performance,
+        root: Option<String>,
         cancel: CancellationToken,
     ) -> Result<(Driver, MemoryJournal)> {
-        let Performance { persona, scope, overrides, model, mode, history, message, .. } = performance;
-        if let Some(model) = &model {
+        if let Some(model) = &performance.model {
             self.models.provider(&model.provider).await?;
         }
-        let session = Session { mode, model, ..new_session(persona, scope, overrides) };
-        let (persona, provided) = self.prepare(&session, &performance.sources).await?;
+        let (session, persona, provided) = self.cast(&performance, root).await?;
+        let Performance { mode, history, message, .. } = performance;
         let live = Arc::new(LiveSession::new(session.id, None, mode, 0));
-        let live_run = live.start(cancel.clone(), true);
+        let live_run = live.start(String::new(), cancel.clone(), true);
         let journal = MemoryJournal::new(mode);
         let mut own: Vec<_> = own_tools::load_skill(&persona.skills).into_iter().collect();
         own.push(own_tools::plan_exit());
@@ -161,5 +170,34 @@ impl RunStarter {
         let equipment = Equipment { persona, provided, own, above: Vec::new() };
         let policy = performance.policy.unattended();
         Ok((self.driver(ActiveRun { record, machine }, equipment, policy), journal))
+    }
+
+    /// The session, the persona and the tools of a performance.
+    pub(super) async fn cast(
+        &self,
+        performance: &Performance,
+        root: Option<String>,
+    ) -> Result<(Session, Prepared, Toolbox)> {
+        let Performance { persona, scope, overrides, model, mode, .. } = performance;
+        let new = new_session(persona.clone(), *scope, overrides.clone());
+        let session = Session { mode: *mode, model: model.clone(), root, ..new };
+        let mut sources = performance.sources.clone();
+        if performance.reads_project {
+            sources.extend(self.sources.iter().cloned());
+        }
+        let (mut prepared, provided) = match &performance.frozen {
+            None => self.prepare(&session, &sources).await?,
+            Some(bundle) => {
+                let overrides = session.overrides.clone();
+                let request = AssemblyRequest { overrides, ..AssemblyRequest::plain(View::Detail) };
+                let prepared = self.personas.prepare_bundle(bundle, &request).await?;
+                self.with_tools(prepared, &session, &sources).await
+            }
+        };
+        if performance.reads_project {
+            prepared.auto_counts = false;
+            prepared.unconfirmed.clear();
+        }
+        Ok((session, prepared, provided))
     }
 }

@@ -2,29 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use agent::{ErrorCode, Granted, Mode, Session, needs_confirmation, preset_hash};
-use llm::{Failure, Message};
+use agent::{ErrorCode, Granted, Mode, Note, Notice, Session, needs_confirmation, preset_hash};
+use llm::{Failure, Message, SharedMessage, ToolResult};
 use persona::env::Values;
 use persona::{
     AssemblyRequest, BiasProfile, Bundle, Entity, Environment, Filler, Guardrail, Kind, Name, Persona,
-    PreferredModel, PromptProblem, Scope, Skill, ToolPreset, View,
+    PreferredModel, PromptProblem, Scope, Skill, TokenCounter as _, ToolPreset, View,
 };
 use store::Keep;
 
 use super::own_tools::LOAD_SKILL;
 use super::{Grants, Lookup};
-use crate::{Library, Result};
+use crate::{Library, Result, Tokenizer};
 
 /// Something that a run has to do without.
-pub(super) type RunProblem = (ErrorCode, String);
+pub(super) type RunProblem = Note;
+
+/// A problem that the run survives.
+pub(super) fn warning(code: ErrorCode, message: String) -> RunProblem {
+    Note::Error { code, message }
+}
 
 /// A persona, ready for a run.
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// The stable part of the system prompt.
     pub(super) prompt: String,
+    prompt_tokens: OnceLock<usize>,
     pub(super) preset: Option<ToolPreset>,
     pub(super) plan_preset: Option<ToolPreset>,
     pub(super) bias: Option<BiasProfile>,
@@ -64,19 +70,31 @@ impl Prepared {
     }
 
     /// Fills in the placeholders of loaded skills. Turns keep the placeholders.
-    pub(super) fn fill(&self, messages: &mut [Message]) {
+    pub(super) fn fill(&self, messages: &mut [SharedMessage]) {
         if self.expanded_skills.is_empty() {
             return;
         }
-        for message in messages {
-            let Message::User { results, .. } = message else { continue };
-            for result in results.iter_mut().filter(|result| result.tool_name == LOAD_SKILL) {
-                let found = self.expanded_skills.iter().find(|(written, _)| *written == result.output);
-                if let Some((_, expanded)) = found {
+        let expanded = |result: &ToolResult| {
+            let mut skills = self.expanded_skills.iter().filter(|_| result.tool_name == LOAD_SKILL);
+            skills.find(|(written, _)| *written == result.output).map(|(_, expanded)| expanded)
+        };
+        for shared in messages {
+            let Message::User { results, .. } = &**shared else { continue };
+            if results.iter().all(|result| expanded(result).is_none()) {
+                continue;
+            }
+            let Message::User { results, .. } = shared.make_mut() else { continue };
+            for result in results {
+                if let Some(expanded) = expanded(result) {
                     result.output.clone_from(expanded);
                 }
             }
         }
+    }
+
+    /// The tokens of the prompt, counted once.
+    pub(super) fn prompt_tokens(&self) -> usize {
+        *self.prompt_tokens.get_or_init(|| Tokenizer.count(&self.prompt))
     }
 }
 
@@ -125,10 +143,8 @@ impl Personas {
     async fn shadowed(&self, name: &Name) -> Result<Option<RunProblem>> {
         for scope in [Scope::Global, Scope::Shared, Scope::Builtin] {
             if self.library.scopes.get_any(Kind::Persona, name, Some(scope)).await?.is_some() {
-                let message = format!(
-                    "this project, which you do not trust, defines {name} in place of the {scope} persona of that name"
-                );
-                return Ok(Some((ErrorCode::Persona, message)));
+                let notice = Notice::ShadowsPersona { name: name.clone(), scope };
+                return Ok(Some(Note::Notice { notice }));
             }
         }
         Ok(None)
@@ -143,15 +159,24 @@ impl Personas {
         let request =
             AssemblyRequest { overrides: overrides.clone(), ..AssemblyRequest::plain(View::Detail) };
         let loaded = self.library.load(name, scope, &request).await?;
-        let mut bundle = loaded.bundle.clone();
+        self.prepare_bundle(&loaded.bundle, &request).await
+    }
+
+    /// Prepares a persona that was loaded, as it is now or as it was.
+    pub(super) async fn prepare_bundle(
+        &self,
+        loaded: &Bundle,
+        request: &AssemblyRequest,
+    ) -> Result<Prepared> {
+        let mut bundle = loaded.clone();
         let environment = Environment { allowed: &self.env_allow, lookup: self.environment.as_ref() };
         let mut filler = Filler::new(environment);
         filler.bundle(&mut bundle);
-        let assembled = self.library.assemble(&bundle, &request).await?;
+        let assembled = self.library.assemble(&bundle, request).await?;
         let expanded = skills(&assembled.skills);
         let written = match expanded.is_empty() || self.env_allow.is_empty() {
             true => expanded.clone(),
-            false => skills(&self.library.assemble(&loaded.bundle, &request).await?.skills),
+            false => skills(&self.library.assemble(loaded, request).await?.skills),
         };
         let plan = assembled.persona.plan_persona.as_ref();
         let library = &self.library;
@@ -167,7 +192,7 @@ impl Personas {
         // The problems of a preset that both modes use are among the others already.
         plan_problems.extend(filler.problems().into_iter().filter(|problem| !problems.contains(problem)));
         let coded = |problems: Vec<PromptProblem>| {
-            problems.iter().map(|problem| (ErrorCode::Persona, problem.to_string())).collect()
+            problems.iter().map(|problem| warning(ErrorCode::Persona, problem.to_string())).collect()
         };
         let presets = [&preset, &plan_preset].into_iter().flatten().map(|(_, scope)| *scope);
         let scopes = bundle.bases.iter().map(|base| base.meta.scope).chain([bundle.meta.scope]);
@@ -178,21 +203,17 @@ impl Personas {
         };
         let auto_counts = agent::auto_counts(scopes, granted);
         let mut problems: Vec<RunProblem> = coded(problems);
+        let prompt = persona::prompt(&assembled);
+        let notices = Notice::of(&assembled.persona, &prompt, filler.unfilled());
+        problems.extend(notices.into_iter().map(|notice| Note::Notice { notice }));
         if bundle.meta.scope == Scope::Project && !granted.project {
-            problems.extend(self.shadowed(name).await?);
+            problems.extend(self.shadowed(&loaded.persona.name).await?);
         }
         Ok(Prepared {
-            prompt: persona::prompt(&assembled),
-            deny: assembled
-                .guardrails
-                .iter()
-                .flat_map(|Guardrail { deny_tools, .. }| deny_tools.clone())
-                .collect(),
-            expanded_skills: written
-                .iter()
-                .filter_map(|(name, written)| Some((written.clone(), expanded.get(name)?.clone())))
-                .filter(|(written, expanded)| written != expanded)
-                .collect(),
+            prompt,
+            prompt_tokens: OnceLock::new(),
+            deny: assembled.guardrails.iter().flat_map(|it: &&Guardrail| it.deny_tools.clone()).collect(),
+            expanded_skills: changed_skills(&written, &expanded),
             skills: Arc::new(written),
             models: assembled.persona.preferred_models.clone(),
             plan_model: plan.and_then(|plan| plan.model.clone()),
@@ -220,6 +241,15 @@ fn skills(skills: &[&Skill]) -> BTreeMap<Name, String> {
         said.unwrap_or("This skill has no content yet.").to_owned()
     };
     skills.iter().map(|skill| (skill.name.clone(), content(skill))).collect()
+}
+
+/// The skills that placeholders change: the authored text, and the text for the model.
+fn changed_skills(
+    written: &BTreeMap<Name, String>,
+    expanded: &BTreeMap<Name, String>,
+) -> Vec<(String, String)> {
+    let pairs = written.iter().filter_map(|(name, text)| Some((text.clone(), expanded.get(name)?.clone())));
+    pairs.filter(|(written, expanded)| written != expanded).collect()
 }
 
 /// The preset that the strongest layer names. One that is missing is an error: a persona must not

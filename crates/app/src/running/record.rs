@@ -1,7 +1,8 @@
 //! The record of a run.
 
 use agent::{
-    Decisions, Entry, Event, Mode, NewTurn, Note, Refusal, Refused, Session, Turn, TurnBody, open_calls,
+    Conversation, Decisions, Entry, Event, Mode, NewTurn, Note, Refusal, Refused, Session, Turn, TurnBody,
+    open_calls,
 };
 use chrono::Utc;
 use llm::ToolCall;
@@ -25,7 +26,7 @@ pub(super) struct Record {
     journal: Box<dyn Journal>,
     pub(super) live: LiveRun,
     pub(super) session: Session,
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Conversation,
     pub(super) cancel: CancellationToken,
     /// The run's end is stored, or that it waits.
     is_over: bool,
@@ -43,10 +44,10 @@ impl Record {
         journal: Box<dyn Journal>,
         live: LiveRun,
         session: Session,
-        turns: Vec<Turn>,
+        turns: impl Into<Conversation>,
         cancel: CancellationToken,
     ) -> Self {
-        Self { journal, live, session, turns, cancel, is_over: false }
+        Self { journal, live, session, turns: turns.into(), cancel, is_over: false }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -60,14 +61,16 @@ impl Record {
         if change.discard_from.is_some() {
             self.turns.truncate(self.turns.len() - discarded(&entries).min(self.turns.len()));
         }
+        self.turns.extend(entries.iter().filter_map(turn_in).cloned());
         if change.then.is_some() {
             self.is_over = true;
+            // The next message may come with the news of the end.
+            self.journal.keep(seq, std::mem::take(&mut self.turns));
             // A viewer that learns of the end finds the session at rest.
             self.live.stop();
         }
         let first = seq + 1 - entries.len() as i64;
         self.live.feed.report_all(first, entries.iter().map(Event::from));
-        self.turns.extend(entries.into_iter().filter_map(turn_of));
         self.session.last_seq = seq;
         self.live.set_mode(mode, seq);
         if cancel_requested {
@@ -93,8 +96,7 @@ impl Record {
         if problems.is_empty() {
             return Ok(());
         }
-        let notes = problems.into_iter().map(|(code, message)| noted(Note::Error { code, message }));
-        self.append(notes.collect(), RunChange::default()).await
+        self.append(problems.into_iter().map(noted).collect(), RunChange::default()).await
     }
 
     pub(super) fn begin_attempt(&self) -> AttemptStart {
@@ -119,10 +121,7 @@ impl Record {
     /// Gives a call an id that is unique in the session: its approval and its delegate are found by
     /// it. Providers see only the turns that they are sent.
     pub(super) fn make_unique(&self, call: &mut ToolCall, unstored: &[Entry]) {
-        let unstored = unstored.iter().filter_map(|entry| match entry {
-            Entry::Turn(turn) => Some(turn),
-            Entry::Note { .. } => None,
-        });
+        let unstored = unstored.iter().filter_map(turn_in);
         let is_taken =
             self.turns.iter().chain(unstored).any(
                 |turn| matches!(&turn.body, TurnBody::ToolCall { call: taken, .. } if taken.id == call.id),
@@ -145,7 +144,7 @@ impl Record {
     /// Reads the turns again. Entries that were refused are not there, unless the database stored
     /// them and only its answer was lost.
     pub(super) async fn reload(&mut self) -> Result<(), NotStored> {
-        self.turns = self.journal.turns().await.map_err(NotStored)?;
+        self.turns = self.journal.turns().await.map_err(NotStored)?.into();
         Ok(())
     }
 }
@@ -165,6 +164,13 @@ pub(super) fn interrupted_calls(turns: &[Turn]) -> impl Iterator<Item = Entry> {
         let refused = Refused::new(Refusal::Interrupted, INTERRUPTED);
         entry(NewTurn::from(TurnBody::refused(tool_use_id, refused)))
     })
+}
+
+fn turn_in(entry: &Entry) -> Option<&Turn> {
+    match entry {
+        Entry::Turn(turn) => Some(turn),
+        Entry::Note { .. } => None,
+    }
 }
 
 pub(super) fn turn_of(entry: Entry) -> Option<Turn> {

@@ -9,7 +9,9 @@ use persona::TokenCounter as _;
 use sessions::RunChange;
 use tokio_util::sync::CancellationToken;
 
+use super::consumption::Consumption;
 use super::models::Candidate;
+use super::prepare::Prepared;
 use super::record::{NotStored, Record, entry, noted};
 use crate::Tokenizer;
 
@@ -27,15 +29,16 @@ struct Summary {
 /// true if it did.
 pub(super) async fn make_room(
     record: &mut Record,
-    prompt: &str,
+    persona: &Prepared,
     candidate: &Candidate,
+    consumption: &Consumption,
     is_refused: bool,
 ) -> Result<bool, NotStored> {
     let tokens = candidate.provider.context_tokens(&candidate.model.model);
     if tokens.is_none() && !is_refused {
         return Ok(false);
     }
-    let (prompt_tokens, answer_tokens) = (Tokenizer.count(prompt), candidate.sampling.max_output_tokens);
+    let (prompt_tokens, answer_tokens) = (persona.prompt_tokens(), candidate.sampling.max_output_tokens);
     let window = ContextWindow { tokens, prompt_tokens, answer_tokens };
     let count = |text: &str| Tokenizer.count(text);
     let Some(Overflow { through, keep }) = window.overflow(&record.turns, &count, is_refused) else {
@@ -51,6 +54,7 @@ pub(super) async fn make_room(
         }
     };
     // An empty summary costs tokens too.
+    consumption.count(&record.session.persona, &candidate.model, usage);
     let is_usable = !content.trim().is_empty();
     let summary = is_usable.then(|| entry(NewTurn::from(TurnBody::Summary { content, through })));
     let usage = noted(Note::Usage { model: candidate.model.clone(), usage, request_id });
@@ -63,7 +67,9 @@ fn summary_request(candidate: &Candidate, transcript: &str, keep: usize) -> Requ
     Request {
         model: candidate.model.model.clone(),
         system: System { stable: SUMMARY_PROMPT.to_owned(), reminder: None },
-        messages: vec![Message::User { results: Vec::new(), texts: vec![transcript[..shown].to_owned()] }],
+        messages: vec![
+            Message::User { results: Vec::new(), texts: vec![transcript[..shown].to_owned()] }.into(),
+        ],
         tools: Arc::default(),
         sampling: Sampling { max_output_tokens: Some(SUMMARY_TOKENS), ..Sampling::default() },
     }

@@ -8,9 +8,11 @@ use sessions::Sessions;
 use super::drive::{Driven, Driver};
 use super::leases::Leases;
 use super::live_sessions::LiveSessions;
+use super::project_root::ProjectRoot;
 use super::session_log::SessionLog;
 use super::session_tree::SessionTree;
 use super::starter::{RunStarter, Starting};
+use crate::testing::LiveTests;
 use crate::{Library, Result};
 
 /// Begins, resumes and ends the runs of stored sessions.
@@ -23,6 +25,8 @@ pub(super) struct SessionRunner {
     pub(super) live: Arc<LiveSessions>,
     pub(super) leases: Arc<Leases>,
     pub(super) starter: RunStarter,
+    pub(super) project: ProjectRoot,
+    pub(super) tests: LiveTests,
 }
 
 impl SessionRunner {

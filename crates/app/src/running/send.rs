@@ -7,6 +7,7 @@ use agent::{ApprovalPolicy, RunOptions, limits};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::editing::EditingMessage;
 use super::leases::missing;
 use super::starter::{Begin, Starting};
 use super::subscription::Until;
@@ -32,6 +33,18 @@ impl Runtime {
     #[boxed]
     pub async fn send(&self, id: Uuid, content: String, options: SendOptions) -> Result<Subscription> {
         check_message(&content)?;
+        self.send_for(id, content, options, None).await
+    }
+
+    /// The same, for the editing agent if `editing` says how.
+    #[boxed]
+    pub(crate) async fn send_for(
+        &self,
+        id: Uuid,
+        content: String,
+        options: SendOptions,
+        editing: Option<EditingMessage>,
+    ) -> Result<Subscription> {
         let SendOptions { policy, detached, max_tool_rounds } = options;
         let session = self.runner.sessions.session(id).await?.ok_or_else(|| missing(id))?;
         self.runner.end_if_cut_off(&session).await?;
@@ -43,6 +56,7 @@ impl Runtime {
             detached,
             parent: None,
             cancel: CancellationToken::new(),
+            editing,
         };
         let (driver, seq) = self.runner.begin(session, starting).await?;
         let after = EventId::of_entry(seq);
@@ -52,13 +66,21 @@ impl Runtime {
     }
 
     /// A session's events after a place, then live ones.
-    #[boxed]
     pub async fn events(&self, id: Uuid, after: Option<EventId>) -> Result<Subscription> {
+        self.subscribe(id, after, Until::Dropped).await
+    }
+
+    /// The events of a run again, to its end: those after the message that began it.
+    pub async fn follow_run(&self, id: Uuid, message: i64) -> Result<Subscription> {
+        self.subscribe(id, Some(EventId::of_entry(message)), Until::Done).await
+    }
+
+    #[boxed]
+    async fn subscribe(&self, id: Uuid, after: Option<EventId>, until: Until) -> Result<Subscription> {
         let session = self.runner.sessions.session(id).await?.ok_or_else(|| missing(id))?;
         let live = self.runner.tree.join_live(&session, None).await?;
         let after = after.unwrap_or(EventId::of_entry(session.last_seq));
-        let mut subscription =
-            Subscription::new(Arc::clone(&self.runner), live.watch(), after, Until::Dropped);
+        let mut subscription = Subscription::new(Arc::clone(&self.runner), live.watch(), after, until);
         subscription.read_log().await?;
         Ok(subscription)
     }
@@ -83,12 +105,17 @@ impl Runtime {
 }
 
 pub(super) fn check_message(content: &str) -> Result<()> {
+    check_text("content", content)
+}
+
+/// Fails if the text of a message is empty or too long.
+pub(crate) fn check_text(field: &'static str, text: &str) -> Result<()> {
     let most = limits::MESSAGE_BYTES;
-    if content.trim().is_empty() {
-        return Err(ValueError::Empty { field: "content" }.into());
+    if text.trim().is_empty() {
+        return Err(ValueError::Empty { field }.into());
     }
-    if content.len() > most {
-        return Err(ValueError::TooLong { field: "content", most, length: content.len() }.into());
+    if text.len() > most {
+        return Err(ValueError::TooLong { field, most, length: text.len() }.into());
     }
     Ok(())
 }

@@ -52,6 +52,15 @@ impl SessionLog {
         Ok(true)
     }
 
+    /// Adds a note to the log of an idle session. Returns false if the session does not exist.
+    pub(super) async fn add_note(&self, id: Uuid, note: &Entry) -> Result<bool> {
+        let seq = self.sessions.add_note(id, note).await?;
+        if let Some(seq) = seq {
+            self.report(id, seq, note);
+        }
+        Ok(seq.is_some())
+    }
+
     /// Stores the answer to an approval request.
     pub(super) async fn answer(
         &self,
@@ -78,11 +87,11 @@ impl SessionLog {
         Ok(seq.is_some())
     }
 
-    /// Ends the run of a session that this process holds as `node` and does not drive.
-    pub(super) async fn end_run(&self, id: Uuid, node: &str, end: End, error: Option<Note>) -> Result<()> {
+    /// Ends the run of a session that this process holds as `holder` and does not drive.
+    pub(super) async fn end_run(&self, id: Uuid, holder: &str, end: End, error: Option<Note>) -> Result<()> {
         let entries = last_entries(&self.sessions.turns(id).await?, end, error);
         let change = RunChange { then: Some(AfterRun::Idle), ..RunChange::default() };
-        let appended = self.sessions.append(id, node, &entries, &change).await?;
+        let appended = self.sessions.append(id, holder, &entries, &change).await?;
         if let Some(live) = self.live.find(id) {
             let first = appended.seq + 1 - entries.len() as i64;
             live.feed.report_all(first, entries.iter().map(Event::from));

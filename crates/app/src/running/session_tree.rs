@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use agent::{Approval, Mode, Session, SessionStatus};
-use chrono::Utc;
 use sessions::{Parent, SessionFilter, Sessions};
 use uuid::Uuid;
 
+use super::leases::{Leases, Seen};
 use super::live::LiveSession;
 use super::live_sessions::LiveSessions;
 use super::session_log::SessionLog;
@@ -18,11 +18,27 @@ pub(super) struct SessionTree {
     sessions: Sessions,
     log: SessionLog,
     live: Arc<LiveSessions>,
+    leases: Arc<Leases>,
+}
+
+/// The event that a waiting session needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Awaits {
+    /// An answer, or a delegate.
+    Others,
+    /// Delegates whose processes may be gone.
+    Unknown,
+    Nothing,
 }
 
 impl SessionTree {
-    pub(super) fn new(sessions: Sessions, log: SessionLog, live: Arc<LiveSessions>) -> Self {
-        Self { sessions, log, live }
+    pub(super) fn new(
+        sessions: Sessions,
+        log: SessionLog,
+        live: Arc<LiveSessions>,
+        leases: Arc<Leases>,
+    ) -> Self {
+        Self { sessions, log, live, leases }
     }
 
     /// The sessions that delegated to this one, nearest first.
@@ -53,14 +69,24 @@ impl SessionTree {
 
     /// The delegates of a session that run or wait.
     pub(super) async fn active_below(&self, id: Uuid) -> Result<Vec<Session>> {
-        let mut active = self.unfinished_below(id).await?;
-        if active.iter().any(|session| session.status == SessionStatus::Running) {
-            // A delegate whose process is gone does neither.
-            let ids: Vec<Uuid> = active.iter().map(|session| session.id).collect();
-            let gone = self.sessions.expired_runs(&ids, Utc::now()).await?;
-            active.retain(|session| !gone.contains(&session.id));
+        Ok(self.seen_below(id).await?.into_iter().map(|(session, _)| session).collect())
+    }
+
+    /// The delegates of a session that run or wait, and what is known of the leases of those that run. A
+    /// delegate whose process is gone does neither.
+    async fn seen_below(&self, id: Uuid) -> Result<Vec<(Session, Seen)>> {
+        let mut below = Vec::new();
+        for session in self.unfinished_below(id).await? {
+            let seen = match session.status {
+                SessionStatus::Running if self.live.is_running(session.id) => Seen::Live,
+                SessionStatus::Running => self.leases.look(session.id).await?,
+                SessionStatus::Idle | SessionStatus::Waiting => Seen::Other(session.status),
+            };
+            if !matches!(seen, Seen::Over(_)) {
+                below.push((session, seen));
+            }
         }
-        Ok(active)
+        Ok(below)
     }
 
     /// The same, including those whose process is gone.
@@ -81,9 +107,16 @@ impl SessionTree {
         Ok(unfinished)
     }
 
-    /// True if the session waits for an answer or a delegate.
-    pub(super) async fn is_awaiting(&self, id: Uuid) -> Result<bool> {
-        Ok(!self.sessions.approvals(id, true).await?.is_empty() || !self.active_below(id).await?.is_empty())
+    pub(super) async fn awaits(&self, id: Uuid) -> Result<Awaits> {
+        if !self.sessions.approvals(id, true).await?.is_empty() {
+            return Ok(Awaits::Others);
+        }
+        let below = self.seen_below(id).await?;
+        Ok(match below.iter().any(|(_, seen)| *seen != Seen::Unknown) {
+            true => Awaits::Others,
+            false if below.is_empty() => Awaits::Nothing,
+            false => Awaits::Unknown,
+        })
     }
 
     /// The open approval requests of a session, its delegates and theirs.

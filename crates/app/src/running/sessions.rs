@@ -10,12 +10,12 @@ use llm::{ModelRef, Usage};
 use persona::{AssemblyRequest, Name, PartType, Persona, Scope, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sessions::{IdPrefix, Parent, SessionFilter};
+use sessions::{IdPrefix, IdSuffix, Parent, SessionFilter};
 use uuid::Uuid;
 
 use super::Runtime;
 use super::leases::missing;
-use crate::{ModelError, Result, SessionError, ValueError};
+use crate::{ErrorKind, ModelError, Result, SessionError, ValueError};
 
 /// A new session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -127,7 +127,7 @@ impl Runtime {
         let loaded = self.library().load(&persona, scope, &request).await?;
         let assembled = self.library().assemble(&loaded.bundle, &request).await?;
         let greeting = greeting.map(|greeting| greeting.choose(&assembled.persona)).transpose()?.flatten();
-        let root = self.project.resolve(root.as_deref())?;
+        let root = self.runner.project.resolve(root.as_deref())?;
         let mut session = Session { mode, model, root, ..new_session(persona, scope, overrides) };
         let turns: Vec<Turn> =
             greeting.map(|text| greeting_turn(text, session.created_at)).into_iter().collect();
@@ -141,7 +141,10 @@ impl Runtime {
     pub async fn session(&self, id: Uuid) -> Result<SessionView> {
         let store = &self.runner.sessions;
         let session = store.session(id).await?.ok_or_else(|| missing(id))?;
-        let session = self.runner.settle(session).await?;
+        let mut session = self.runner.settle(session).await?;
+        // A delegate plans while a session above it plans.
+        let above = self.runner.tree.above(&session).await?;
+        session.mode = Mode::strictest(above.iter().map(|above| above.mode).chain([session.mode]));
         let turns = store.turns(id).await?;
         let approvals = self.runner.tree.open_approvals(&session).await?;
         Ok(SessionView { session, turns, approvals })
@@ -167,10 +170,29 @@ impl Runtime {
         Ok(self.runner.sessions.sessions_beginning(prefix, limit).await?)
     }
 
+    /// Ids of sessions that end with a suffix, the newest first, at most `limit`. Delegates are left out.
+    #[boxed]
+    pub async fn sessions_ending(&self, suffix: &IdSuffix, limit: usize) -> Result<Vec<Uuid>> {
+        Ok(self.runner.sessions.sessions_ending(suffix, limit).await?)
+    }
+
+    /// The number of characters at the end of an id that tell all sessions apart, at least `least`.
+    #[boxed]
+    pub async fn unique_end(&self, least: usize) -> Result<usize> {
+        Ok(self.runner.sessions.unique_end(least).await?)
+    }
+
     /// Returns false if there was none.
     #[boxed]
     pub async fn delete_session(&self, id: Uuid) -> Result<bool> {
-        let was_there = self.runner.sessions.delete(id).await?;
+        let was_there = match self.runner.sessions.delete(id).await {
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                // Its process, or that of a delegate, may be gone.
+                self.runner.end_gone_from(id).await?;
+                self.runner.sessions.delete(id).await?
+            }
+            deleted => deleted?,
+        };
         if let Some(live) = self.runner.live.find(id) {
             live.feed.close();
         }
@@ -185,7 +207,7 @@ fn greeting_turn(text: &str, created_at: DateTime<Utc>) -> Turn {
 }
 
 /// An empty session.
-pub(super) fn new_session(
+pub(crate) fn new_session(
     persona: Name,
     scope: Option<Scope>,
     overrides: BTreeMap<PartType, Name>,
@@ -201,6 +223,7 @@ pub(super) fn new_session(
         model: None,
         overrides,
         root: None,
+        edits: None,
         parent: None,
         parent_call: None,
         depth: 0,

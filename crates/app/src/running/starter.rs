@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use agent::{ApprovalPolicy, Entry, ErrorCode, Event, Note, Run, RunOptions, Session, Turn, limits};
+use agent::{
+    ApprovalPolicy, Conversation, Entry, ErrorCode, Event, Note, Notice, Run, RunOptions, Session, limits,
+};
 use llm::ModelRef;
-use persona::Name;
 use sessions::{Sessions, Started};
 use tokio_util::sync::CancellationToken;
 use tools::{Registered, ToolSource, Toolbox, Workspace};
@@ -12,18 +13,21 @@ use tools::{Registered, ToolSource, Toolbox, Workspace};
 use super::active_run::ActiveRun;
 use super::delegate::Delegate;
 use super::drive::Driver;
+use super::editing::EditingMessage;
 use super::journal::StoredJournal;
-use super::leases::{Leases, NewMessage};
+use super::leases::{Held, Leases, NewMessage};
 use super::live::LiveSession;
 use super::model_calls::ModelCaller;
 use super::models::Models;
-use super::prepare::{Personas, Prepared};
+use super::prepare::{Personas, Prepared, warning};
+use super::recent::RecentConversations;
 use super::record::{Record, turn_of};
 use super::session_tree::SessionTree;
 use super::tool_calls::ToolCaller;
 use super::toolset::{Toolset, collect};
 use super::{SessionRunner, own_tools};
 use crate::Result;
+use crate::editing::LibraryTool;
 
 pub(super) enum Begin {
     Message {
@@ -41,6 +45,8 @@ pub(super) struct Starting {
     /// The session that delegated.
     pub(super) parent: Option<Arc<LiveSession>>,
     pub(super) cancel: CancellationToken,
+    /// For a message to the editing agent.
+    pub(super) editing: Option<EditingMessage>,
 }
 
 /// Prepares runs: their personas, models and tools.
@@ -49,11 +55,14 @@ pub(super) struct RunStarter {
     pub(super) sessions: Sessions,
     pub(super) tree: SessionTree,
     pub(super) leases: Arc<Leases>,
+    pub(super) recent: Arc<RecentConversations>,
     pub(super) personas: Personas,
     pub(super) models: Arc<Models>,
     /// The first of the sources.
     pub(super) workspace: Arc<Workspace>,
     pub(super) sources: Vec<Arc<dyn ToolSource>>,
+    /// Operations of the library that the editing agent may call.
+    pub(super) library_tools: Arc<[LibraryTool]>,
     /// For personas without a limit of their own.
     pub(super) max_tool_rounds: Option<u32>,
     /// Cancelled when the process ends.
@@ -63,6 +72,8 @@ pub(super) struct RunStarter {
 /// A session that this process has taken.
 struct Taken {
     started: Started,
+    /// The name under which the run holds the session.
+    holder: String,
     /// The first entries of the run.
     entries: Vec<Entry>,
     /// The model that the entries name.
@@ -87,13 +98,14 @@ impl RunStarter {
         session: Session,
         starting: Starting,
     ) -> Result<(Driver, i64)> {
-        let Starting { begin, detached, parent, cancel } = starting;
-        let (mut persona, provided) = self.prepare(&session, &self.sources).await?;
-        let above = self.prepare_above(&session).await?;
-        let mut turns = match session.last_seq {
-            0 => Vec::new(),
-            _ => self.sessions.turns(session.id).await?,
+        let editor = self.editor_tools(runner, &session, &starting).await?;
+        let Starting { begin, detached, parent, cancel, editing: _ } = starting;
+        let (mut persona, provided) = match editor {
+            Some(tools) => self.prepare_editor(&session, tools).await?,
+            None => self.prepare(&session, &self.sources).await?,
         };
+        let above = self.prepare_above(&session).await?;
+        let mut turns = self.recent.read(&self.sessions, &session).await?;
         let taken = match begin {
             Begin::Message { content, options } => {
                 self.take(&session, &persona, &mut turns, content, options).await?
@@ -106,11 +118,11 @@ impl RunStarter {
                 self.take_again(&session, &mut turns).await?
             }
         };
-        let Taken { started, entries, announced } = taken;
+        let Taken { started, holder, entries, announced } = taken;
         let message_seq = started.seq - i64::from(announced.is_some());
         let live = self.tree.join_live(&session, parent).await?;
         live.set_mode(started.mode, started.seq);
-        let live_run = live.start(cancel.clone(), detached);
+        let live_run = live.start(holder.clone(), cancel.clone(), detached);
         live.feed.report_all(started.seq + 1 - entries.len() as i64, entries.iter().map(Event::from));
         turns.extend(entries.into_iter().filter_map(turn_of));
         if started.cancel_requested {
@@ -123,9 +135,10 @@ impl RunStarter {
         let own = own_tools_of(runner, &session, &persona, live, policy);
         let journal = StoredJournal {
             sessions: self.sessions.clone(),
-            node: self.leases.node().to_owned(),
+            holder,
             session: session.id,
             parent: session.parent,
+            recent: Arc::clone(&self.recent),
         };
         let record = Record::new(Box::new(journal), live_run, session, turns, cancel);
         let equipment = Equipment { persona, provided, own, above };
@@ -140,26 +153,26 @@ impl RunStarter {
         &self,
         session: &Session,
         persona: &Prepared,
-        turns: &mut Vec<Turn>,
+        turns: &mut Conversation,
         content: String,
         options: RunOptions,
     ) -> Result<Taken> {
         let first = self.models.first_model_of(session, persona).await;
         let note = first.clone().map(|(model, reason)| Note::ModelSelected { model, reason });
         let message = NewMessage { content, note, options };
-        let (started, entries) = self.leases.take(session, turns, message).await?;
-        Ok(Taken { started, entries, announced: first.map(|(model, _)| model) })
+        let (Held { started, holder }, entries) = self.leases.take(session, turns, message).await?;
+        Ok(Taken { started, holder, entries, announced: first.map(|(model, _)| model) })
     }
 
     /// Takes a session that waited.
-    async fn take_again(&self, session: &Session, turns: &mut Vec<Turn>) -> Result<Taken> {
-        let mut started = self.leases.resume(session.id).await?;
+    async fn take_again(&self, session: &Session, turns: &mut Conversation) -> Result<Taken> {
+        let Held { mut started, holder } = self.leases.resume(session.id).await?;
         started.options.policy = started.options.policy.resumed();
         // Others may have added to the log since it was read.
         if started.seq != session.last_seq {
-            *turns = self.sessions.turns(session.id).await?;
+            *turns = self.sessions.turns(session.id).await?.into();
         }
-        Ok(Taken { started, entries: Vec::new(), announced: None })
+        Ok(Taken { started, holder, entries: Vec::new(), announced: None })
     }
 
     /// Prepares a session's persona, and collects its tools.
@@ -168,10 +181,20 @@ impl RunStarter {
         session: &Session,
         sources: &[Arc<dyn ToolSource>],
     ) -> Result<(Prepared, Toolbox)> {
-        let mut persona = self.personas.prepare_for(session).await?;
+        let persona = self.personas.prepare_for(session).await?;
+        Ok(self.with_tools(persona, session, sources).await)
+    }
+
+    /// Collects the tools of a persona.
+    pub(super) async fn with_tools(
+        &self,
+        mut persona: Prepared,
+        session: &Session,
+        sources: &[Arc<dyn ToolSource>],
+    ) -> (Prepared, Toolbox) {
         let (provided, problems) = collect(sources, session.root.as_deref(), &persona).await;
-        persona.problems.extend(problems.into_iter().map(|problem| (ErrorCode::Tools, problem)));
-        Ok((persona, provided))
+        persona.problems.extend(problems.into_iter().map(|problem| warning(ErrorCode::Tools, problem)));
+        (persona, provided)
     }
 
     /// The personas that delegated to a session, nearest first.
@@ -192,17 +215,12 @@ impl RunStarter {
     pub(super) fn driver(&self, run: ActiveRun, equipment: Equipment, policy: ApprovalPolicy) -> Driver {
         let Equipment { mut persona, provided, own, above } = equipment;
         let mut problems = std::mem::take(&mut persona.problems);
-        let unconfirmed = persona.unconfirmed.iter().map(Name::as_str).collect::<Vec<_>>().join(", ");
+        let presets = persona.unconfirmed.clone();
         let plan_problems = std::mem::take(&mut persona.plan_problems);
         let toolset = Arc::new(Toolset::new(persona, provided, own, above));
-        let withheld = toolset.withheld();
-        if !withheld.is_empty() {
-            let message = format!(
-                "{unconfirmed} approves {} without asking, and you have not confirmed it; they ask until you \
-                 run `masque trust --preset {unconfirmed}`",
-                withheld.join(", ")
-            );
-            problems.push((ErrorCode::Tools, message));
+        let tools = toolset.withheld();
+        if !tools.is_empty() {
+            problems.push(Note::Notice { notice: Notice::UnconfirmedPresets { presets, tools } });
         }
         Driver {
             run,
@@ -224,6 +242,10 @@ fn own_tools_of(
     policy: ApprovalPolicy,
 ) -> Vec<Registered> {
     let mut own: Vec<Registered> = own_tools::load_skill(&persona.skills).into_iter().collect();
+    if session.edits.is_some() {
+        // The editor changes the library only. It answers with its proposals itself.
+        return own;
+    }
     if session.depth < limits::DELEGATION_DEPTH {
         let (runner, session) = (Arc::clone(runner), session.clone());
         own.push(own_tools::delegate(Arc::new(Delegate { runner, live, session, policy })));

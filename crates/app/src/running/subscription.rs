@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{Event, LogEntry};
+use agent::{Event, LogEntry, SessionStatus};
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::SessionRunner;
 use super::live::{Buffered, EventId, Reported, Viewer};
@@ -53,6 +54,21 @@ impl Subscription {
         let (ready, read_through) = (VecDeque::new(), after.seq);
         let (is_over, poll_after) = (false, POLL_INTERVAL);
         Self { viewer, runner, receiver, position, after, ready, read_through, until, is_over, poll_after }
+    }
+
+    /// The session whose events these are.
+    pub fn session(&self) -> Uuid {
+        self.viewer.0.id
+    }
+
+    /// The entry of the log after which it begins.
+    pub fn begins_after(&self) -> i64 {
+        self.after.seq
+    }
+
+    /// True while this process runs the session.
+    pub fn is_running(&self) -> bool {
+        self.viewer.0.run.is_running()
     }
 
     /// The next event. None when the awaited run is over, or the session is deleted.
@@ -120,7 +136,15 @@ impl Subscription {
             // It was deleted.
             None => self.is_over = true,
             // Ends the run of a process that is gone.
-            Some(session) => drop(self.runner.settle(session).await?),
+            Some(session) => {
+                let session = self.runner.settle(session).await?;
+                if self.until == Until::Done && session.status == SessionStatus::Idle {
+                    // The run may have ended since the log was read. If it did not, its message was taken
+                    // back, and no end will come.
+                    self.read_log().await?;
+                    self.is_over = self.ready.is_empty();
+                }
+            }
         }
         Ok(())
     }

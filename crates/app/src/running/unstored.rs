@@ -2,7 +2,7 @@
 //!
 //! It cannot continue: events must be stored before they are reported. Its end is stored as soon as the
 //! database accepts it. If that takes too long, the session is released as if the process had died:
-//! its lease expires, and the next process finds calls without results and answers them.
+//! its lease is not renewed, and the next process finds calls without results and answers them.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub(super) async fn end(
             () = tokio::time::sleep(wait) => false,
         };
         if is_stopping || Instant::now() >= deadline {
-            tracing::error!(session = %record.session.id, "the run's end was not stored; its lease expires");
+            tracing::error!(session = %record.session.id, "the run's end was not stored; its lease ends");
             record.live.feed.report_passing(Event::Done { stop_reason: End::Failed });
             return Driven::Lost;
         }

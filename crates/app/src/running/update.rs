@@ -34,6 +34,7 @@ impl Runtime {
                 session.persona = persona;
                 session.scope = None;
                 session.overrides = BTreeMap::new();
+                session.edits = None;
             }
             if let Some(model) = model {
                 session.model = model;
@@ -62,6 +63,7 @@ impl Runtime {
             session.persona = persona;
             session.scope = scope;
             session.overrides = BTreeMap::new();
+            session.edits = None;
         });
         edited.await?.ok_or_else(|| missing(id))
     }

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use agent::{ApprovalAnswer, End, ErrorCode, Note, Session, SessionStatus};
+use agent::{ApprovalAnswer, End, ErrorCode, Note, Session, SessionStatus, limits};
 use chrono::Utc;
 use futures::future::BoxFuture;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::SessionRunner;
-use super::leases::{LEASE, busy, missing};
+use super::leases::{Held, Seen, busy, missing};
+use super::session_tree::Awaits;
 use super::starter::{Begin, Starting};
 use crate::{Error, ErrorKind, Result};
 
@@ -20,9 +22,10 @@ const CANCEL_TRIES: usize = 5;
 impl SessionRunner {
     /// Resumes a session that waits for nothing any more.
     pub(super) async fn resume(self: &Arc<Self>, id: Uuid) {
-        match self.tree.is_awaiting(id).await {
-            Ok(false) => {}
-            Ok(true) => return,
+        match self.tree.awaits(id).await {
+            Ok(Awaits::Nothing) => {}
+            Ok(Awaits::Others) => return,
+            Ok(Awaits::Unknown) => return self.watch_below(id).await,
             Err(error) => {
                 tracing::warn!(session = %id, %error, "the session does not resume");
                 return;
@@ -33,6 +36,7 @@ impl SessionRunner {
             detached: false,
             parent: None,
             cancel: CancellationToken::new(),
+            editing: None,
         };
         let began = async {
             let session = self.sessions.session(id).await?.ok_or_else(|| missing(id))?;
@@ -53,6 +57,14 @@ impl SessionRunner {
         }
     }
 
+    /// Watches the delegates whose processes may be gone. Their end resumes this session.
+    async fn watch_below(self: &Arc<Self>, id: Uuid) {
+        match self.tree.unfinished_below(id).await {
+            Ok(below) => below.iter().for_each(|below| self.watch_gone(below.id)),
+            Err(error) => tracing::warn!(session = %id, %error, "the session does not resume"),
+        }
+    }
+
     /// Resumes the session that delegated to this one, which was ended from outside.
     pub(super) async fn resume_above(self: &Arc<Self>, id: Uuid) -> Result<()> {
         let parent = self.sessions.session(id).await?.and_then(|session| session.parent);
@@ -67,9 +79,9 @@ impl SessionRunner {
     /// Ends a session that waits, without driving it.
     async fn end_waiting(&self, id: Uuid, end: End, error: Option<String>) {
         let ended = async {
-            self.leases.resume(id).await?;
+            let Held { holder, .. } = self.leases.resume(id).await?;
             let error = error.map(|message| Note::Error { code: ErrorCode::UnknownPersona, message });
-            self.log.end_run(id, self.leases.node(), end, error).await
+            self.log.end_run(id, &holder, end, error).await
         };
         if let Err(error) = ended.await {
             tracing::warn!(session = %id, %error, "the session that waits was not ended");
@@ -139,7 +151,7 @@ impl SessionRunner {
         }
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let starting = Starting { begin: Begin::Resume, detached: true, parent: None, cancel };
+        let starting = Starting { begin: Begin::Resume, detached: true, parent: None, cancel, editing: None };
         let session = self.sessions.session(id).await?.ok_or_else(|| missing(id))?;
         match self.begin(session, starting).await {
             Ok((driver, _)) => drop(driver.drive().await),
@@ -151,12 +163,24 @@ impl SessionRunner {
     }
 
     /// Ends a session that waits for nothing because the process that should have resumed it is gone. It
-    /// can take a new message then.
+    /// can take a new message then. Waits until it is known, and at most a limited time.
     pub(super) async fn end_if_cut_off(self: &Arc<Self>, session: &Session) -> Result<()> {
-        let is_settled = (Utc::now() - session.updated_at).to_std().is_ok_and(|age| age > LEASE);
-        let is_waiting = session.status == SessionStatus::Waiting;
-        if is_waiting && is_settled && !self.tree.is_awaiting(session.id).await? {
-            self.cancel_waiting(session.id).await?;
+        if session.status != SessionStatus::Waiting {
+            return Ok(());
+        }
+        let deadline = Instant::now() + limits::LEASE_PATIENCE;
+        while Instant::now() < deadline {
+            match self.tree.awaits(session.id).await? {
+                Awaits::Others => return Ok(()),
+                Awaits::Unknown => {}
+                // The process that stored the last answer resumes the session at once if it lives.
+                Awaits::Nothing => match self.leases.look_waiting(session.id).await? {
+                    Seen::Over(_) => return self.cancel_waiting(session.id).await,
+                    Seen::Unknown => {}
+                    Seen::Live | Seen::Other(_) => return Ok(()),
+                },
+            }
+            tokio::time::sleep(limits::LOOK_AGAIN).await;
         }
         Ok(())
     }

@@ -143,7 +143,7 @@ async fn a_stale_rename_duplicate_or_promotion_does_nothing() {
                 kind: Kind::Part,
                 name,
                 to: Scope::Shared,
-                copy: false,
+                moves: true,
                 replace: true,
                 message: None,
                 if_revision: Some(if_revision),

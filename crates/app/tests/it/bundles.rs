@@ -1,6 +1,6 @@
 //! Out of a library and into another: export, preview, import.
 
-use app::outputs::{ImportChange, ImportPlan};
+use app::outputs::{Exported, ImportChange, ImportPlan};
 use app::{Code, Remedy, Report, TomlText};
 use persona::{Kind, Name, Scope};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ async fn a_library(world: &World) {
 async fn a_bundle_carries_all_that_a_persona_refers_to() {
     in_each_world(async |world| {
         a_library(world).await;
-        let (bundle, _) = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+        let bundle = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap().toml;
         let prompt = world.library.prompt(&input(json!({ "name": "coder", "detail": true }))).await.unwrap();
         assert!(bundle.contains("extends = \"base\"\n"), "in a bundle everything is at hand:\n{bundle}");
 
@@ -80,9 +80,8 @@ async fn a_bundle_carries_all_that_a_persona_refers_to() {
                     })
                     .collect();
                 assert_eq!(rest, [], "into {scope}");
-                let (exported, _) =
-                    other.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
-                assert_eq!(exported, bundle, "it comes out as it went in");
+                let exported = other.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+                assert_eq!(exported.toml, bundle, "it comes out as it went in");
             })
             .await;
         }
@@ -94,7 +93,7 @@ async fn a_bundle_carries_all_that_a_persona_refers_to() {
 async fn an_import_says_which_fields_change() {
     in_each_world(async |world| {
         a_library(world).await;
-        let (bundle, _) = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap();
+        let bundle = world.library.export(&[(Kind::Persona, name("coder"))], None).await.unwrap().toml;
         let changed =
             bundle.replace("temperature = 0.25", "temperature = 0.5").replace("Be very calm.", "Breathe.");
         let plan = world.library.plan_import(unnamed(&changed), Some(Scope::Project)).await.unwrap();
@@ -129,7 +128,7 @@ async fn an_import_says_which_fields_change() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_builtin_that_is_hidden_is_imported() {
     in_each_world(async |world| {
-        let (bundle, _) = world.library.export(&[(Kind::Persona, name("critic"))], None).await.unwrap();
+        let bundle = world.library.export(&[(Kind::Persona, name("critic"))], None).await.unwrap().toml;
         world.part(Scope::Shared, "critic-voice", "voice", "Whisper.").await;
         let plan =
             world.library.import(&world.author, unnamed(&bundle), Some(Scope::Project), None).await.unwrap();
@@ -211,7 +210,7 @@ async fn namesakes_do_not_fit_into_one_bundle_unless_they_are_the_same() {
         assert_eq!((clash.code, clash.remedies), (Code::NameClash, vec![Remedy::RenameOne]));
         assert_eq!((clash.subject.kind, clash.subject.name.as_deref()), (Some(Kind::Part), Some("calm")));
         world.part(Scope::Project, "calm", "tone", "Be calm, all.").await;
-        let (bundle, _) = world.library.export(&both, None).await.unwrap();
+        let bundle = world.library.export(&both, None).await.unwrap().toml;
         assert_eq!(bundle.matches("[parts.calm]").count(), 1);
         let scoped = world.library.export(&[(Kind::Persona, name("ours"))], Some(Scope::Shared)).await;
         assert_eq!(code(scoped), Code::InOtherScope);
@@ -365,10 +364,75 @@ async fn an_export_lists_missing_entities() {
                    [parts.calm]\npart_type = \"tone\"\ncontent = \"Be calm.\"\n";
     with_files("", project, async |world| {
         let export = async |kind, of: &str| world.library.export(&[(kind, name(of))], None).await.unwrap();
-        let (bundle, missing) = export(Kind::Persona, "ours").await;
+        let Exported { toml: bundle, missing, .. } = export(Kind::Persona, "ours").await;
         assert!(bundle.contains("gone") && bundle.contains("[parts.calm]"), "{bundle}");
         assert_eq!(pieces(&missing), [(Kind::Part, "gone"), (Kind::ToolPreset, "lost")]);
-        assert_eq!(export(Kind::Persona, "critic").await.1, []);
+        assert_eq!(export(Kind::Persona, "critic").await.missing, []);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_library_goes_to_another_one() {
+    in_each_world(async |world| {
+        a_library(world).await;
+        world.create(Kind::Skill, Scope::Global, json!({ "name": "look", "content": "Look." })).await;
+        let all = world.library.export_all(None).await.unwrap();
+        assert_eq!((all.missing.len(), all.hidden.len()), (0, 0), "{all:?}");
+        let shared = world.library.export_all(Some(Scope::Shared)).await.unwrap().toml;
+        assert!(shared.contains("[personas.base]") && !shared.contains("[personas.coder]"), "{shared}");
+        in_each_world(async |other| {
+            let author = &other.author;
+            other.library.import(author, unnamed(&all.toml), Some(Scope::Shared), None).await.unwrap();
+            assert_eq!(
+                other.library.export_all(None).await.unwrap().toml,
+                all.toml,
+                "it is the same library"
+            );
+            let again = other.library.plan_import(unnamed(&all.toml), Some(Scope::Shared)).await.unwrap();
+            let kept = |change| matches!(change, ImportChange::Unchanged | ImportChange::Builtin);
+            assert!(changes(&again).iter().all(|(_, _, change)| kept(*change)), "{again:?}");
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_name_in_several_scopes_the_strongest_definition_is_exported() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Project] {
+            world.part(scope, "calm", "tone", &format!("Of {scope}.")).await;
+            world.part(scope, "same", "tone", "The same.").await;
+        }
+        let Exported { toml, hidden, .. } = world.library.export_all(None).await.unwrap();
+        assert!(toml.contains("Of project.") && !toml.contains("Of shared."), "{toml}");
+        let hidden: Vec<(Scope, &str)> = hidden.iter().map(|it| (it.scope, it.name.as_str())).collect();
+        assert_eq!(hidden, [(Scope::Shared, "calm")]);
+        // A persona of the database means the weaker one.
+        world.persona(Scope::Shared, json!({ "name": "team", "parts": [{ "name": "calm" }] })).await;
+        let clash = refused(world.library.export_all(None).await);
+        assert_eq!((clash.code, clash.subject.name.as_deref()), (Code::NameClash, Some("calm")));
+        let shared = world.library.export_all(Some(Scope::Shared)).await.unwrap().toml;
+        assert!(shared.contains("Of shared.") && !shared.contains("Of project."), "{shared}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_of_a_scope_follows_what_each_reference_means() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Global] {
+            world.part(scope, "calm", "tone", &format!("Of {scope}.")).await;
+        }
+        world.persona(Scope::Project, json!({ "name": "ours", "parts": [{ "name": "calm" }] })).await;
+        let project = world.library.export_all(Some(Scope::Project)).await.unwrap().toml;
+        assert!(project.contains("Of global.") && !project.contains("Of shared."), "{project}");
+        // The base means the part of the database, and both are needed.
+        world.persona(Scope::Shared, json!({ "name": "base", "parts": [{ "name": "calm" }] })).await;
+        let heir = json!({ "name": "heir", "extends": "base", "parts": [{ "name": "calm" }] });
+        world.persona(Scope::Project, heir).await;
+        assert_eq!(code(world.library.export_all(Some(Scope::Project)).await), Code::NameClash);
     })
     .await;
 }

@@ -249,9 +249,10 @@ async fn a_field_is_not_taken_where_its_names_mean_something_else() {
         world.part(Scope::Shared, "calm", "tone", "Be calm, all.").await;
         world.part(Scope::Project, "calm", "tone", "Be calm here.").await;
         world.create(Kind::ToolPreset, Scope::Shared, json!({ "name": "tools" })).await;
-        let shared = json!({ "name": "coder", "parts": [{ "name": "calm" }], "plan_persona": { "tool_preset": "tools" } });
+        let mut shared = json!({ "name": "coder", "description": "Codes.", "parts": [{ "name": "calm" }] });
+        shared["plan_persona"] = json!({ "tool_preset": "tools" });
         world.persona(Scope::Shared, shared).await;
-        world.persona(Scope::Project, json!({ "name": "coder" })).await;
+        world.persona(Scope::Project, json!({ "name": "coder", "description": "Codes." })).await;
         let how = |parts| take(&[("parts", parts), ("plan_persona", Scope::Shared)]);
         let merged = refused(settle(world, Kind::Persona, "coder", how(Scope::Shared)).await);
         assert_eq!((merged.code, merged.subject.field.as_deref()), (Code::NameClash, Some("parts")));

@@ -22,21 +22,24 @@ async fn new_entities_go_to_the_named_scope_or_the_default_one() {
             let (library, author) = (library.clone(), world.author.clone());
             async move { library.create_persona(&author, input::<CreatePersona>(value)).await }
         };
-        let shared = create(&world.library, json!({ "name": "coder" })).await.unwrap();
+        let shared = create(&world.library, json!({ "name": "coder", "summary": "Codes." })).await.unwrap();
         assert_eq!(shared.scope, Scope::Shared);
         assert_eq!(world.text(Scope::Project), "", "nothing was written to the file");
-        let named = create(&world.library, json!({ "name": "coder", "scope": "global" })).await.unwrap();
+        let named =
+            create(&world.library, json!({ "name": "coder", "summary": "Codes.", "scope": "global" }))
+                .await
+                .unwrap();
         assert_eq!((named.scope, named.revision), (Scope::Global, 1));
-        assert_eq!(world.text(Scope::Global), "[personas.coder]\n");
+        assert_eq!(world.text(Scope::Global), "[personas.coder]\nsummary = \"Codes.\"\n");
 
         let at_project = world.defaulting_to(Scope::Project).await;
-        let written = create(&at_project, json!({ "name": "coder" })).await.unwrap();
+        let written = create(&at_project, json!({ "name": "coder", "summary": "Codes." })).await.unwrap();
         assert_eq!(written.scope, Scope::Project);
-        assert_eq!(world.text(Scope::Project), "[personas.coder]\n");
+        assert_eq!(world.text(Scope::Project), "[personas.coder]\nsummary = \"Codes.\"\n");
         let part = json!({ "name": "calm", "part_type": "tone", "content": "Be calm." });
         let written = at_project.create::<Part>(&world.author, input(part)).await.unwrap();
         assert_eq!(written.scope, Scope::Project);
-        let taken = create(&at_project, json!({ "name": "coder" })).await;
+        let taken = create(&at_project, json!({ "name": "coder", "summary": "Codes." })).await;
         assert_eq!(code(taken), Code::AlreadyExists);
         let builtin = create(&at_project, json!({ "name": "x", "scope": "builtin" })).await;
         assert_eq!(refused(builtin).kind, ErrorKind::Denied);

@@ -2,7 +2,7 @@
 
 use app::inputs::{GetEntity, Rollback, UpdatePersona};
 use app::outputs::Written;
-use app::{Code, ErrorKind, Remedy, RevisionRef};
+use app::{Code, ErrorKind, NewTag, Remedy, RevisionRef};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
@@ -311,14 +311,19 @@ async fn freeze(world: &World, of_part: Scope, of_persona: Scope) {
     world.part(of_part, "calm", "tone", "One.").await;
     let first =
         world.persona(of_persona, json!({ "name": "coder", "parts": [{ "name": "calm" }] })).await.revision;
-    let tagged = library.tag(author, Kind::Persona, &coder, None, None, "production").await.unwrap();
+    // An earlier round left its tags.
+    let put = async |tag| {
+        let tag = NewTag { tag, moves: true, message: None };
+        library.tag(author, Kind::Persona, &coder, None, None, tag).await.unwrap()
+    };
+    let tagged = put("production").await;
     assert_eq!((tagged.scope, tagged.revision), (of_persona, first), "nothing changed since");
     world.part(of_part, "calm", "tone", "Two.").await;
     assert_eq!(content(world, &json!("production")).await, "One.");
     // The prompt is another one by now, though the persona's definition is the same.
-    let tagged = library.tag(author, Kind::Persona, &coder, None, None, "next").await.unwrap();
+    let tagged = put("next").await;
     assert_eq!(tagged.revision, first + 1);
-    let again = library.tag(author, Kind::Persona, &coder, None, None, "also").await.unwrap();
+    let again = put("also").await;
     assert_eq!(again.revision, first + 1);
     world.part(of_part, "calm", "tone", "Three.").await;
     for (revision, text) in [
@@ -336,10 +341,25 @@ async fn freeze(world: &World, of_part: Scope, of_persona: Scope) {
     let prompt = json!({ "name": "coder", "detail": true, "revision": "next" });
     assert!(library.prompt(&input(prompt)).await.unwrap().text.contains("Two."));
 
-    // A tag moves.
-    let moved =
-        library.tag(author, Kind::Persona, &coder, None, Some(&number(first + 1)), "production").await;
-    assert_eq!(moved.unwrap().revision, first + 1);
+    // A tag moves on request only.
+    let (first_one, second) = (number(first), number(first + 1));
+    let tag = async |wanted, moves| {
+        let tag = NewTag { tag: "production", moves, message: None };
+        library.tag(author, Kind::Persona, &coder, None, wanted, tag).await
+    };
+    // Pieces have changed, so this would record a revision first.
+    for wanted in [Some(&second), None] {
+        let taken = refused(tag(wanted, false).await);
+        assert_eq!((taken.code, taken.subject.revision), (Code::TagTaken, Some(first.to_string())));
+        assert_eq!(taken.remedies, [Remedy::MoveTag, Remedy::OtherTag]);
+    }
+    let newest = library.history(Kind::Persona, &coder, None, None).await.unwrap().items[0].revision;
+    assert_eq!(newest, first + 1, "a refused tag records nothing");
+    assert_eq!(content(world, &json!("production")).await, "One.");
+    let same = tag(Some(&first_one), false).await.unwrap();
+    assert_eq!((same.revision, same.changed, same.moved_from), (first, false, None));
+    let moved = tag(Some(&second), true).await.unwrap();
+    assert_eq!((moved.revision, moved.changed, moved.moved_from), (first + 1, true, Some(first.to_string())));
     assert_eq!(content(world, &json!("production")).await, "Two.");
     let tags = &library.history(Kind::Persona, &coder, None, None).await.unwrap().items[0].tags;
     assert_eq!(tags, &["also", "next", "production"]);

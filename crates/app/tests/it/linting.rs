@@ -135,12 +135,13 @@ async fn a_name_that_leads_nowhere_may_have_meant_one_of_the_database() {
         std::fs::write(world.path(Scope::Project), project).unwrap();
         let report = lint_afresh(world).await;
         let said: Vec<String> = report.findings.iter().map(LintFinding::sentence).collect();
-        assert_eq!(said.len(), 4, "{said:#?}");
+        assert_eq!(said.len(), 5, "{said:#?}");
         for (said, expected) in said.iter().zip([
             "did you mean \"team-base\"?",
             "did you mean \"team-tone\"?",
             "\"team-tone\" is a part, not a trait",
             "did you mean \"read_only\"?",
+            "no persona and no arc uses this part",
         ]) {
             assert!(said.contains(expected), "{said}");
         }
@@ -166,12 +167,14 @@ async fn an_entry_with_errors_is_not_checked() {
             "unused project:spare 9:8",
         ];
         assert_eq!(findings(&lint_afresh(world).await), broken);
-        // The references of an unreadable persona are unknown.
+        // The references in the readable fields of an unreadable persona are checked.
         world.edit(Scope::Project, "summary = \"s\"", "summary = 5");
-        assert_eq!(
-            findings(&lint_afresh(world).await),
-            ["invalid-entry project:coder 2:11", "invalid-entry project:calm 6:13"]
-        );
+        let broken = [
+            "invalid-entry project:coder 2:11",
+            "unknown-reference project:coder 3:18",
+            "invalid-entry project:calm 6:13",
+        ];
+        assert_eq!(findings(&lint_afresh(world).await), broken);
         world.edit(Scope::Project, "summary = 5", "summary = \"s");
         let report = lint_afresh(world).await;
         assert_eq!(rules(&report), ["broken-file"]);
@@ -304,6 +307,32 @@ async fn an_error_made_while_a_server_runs_is_logged() {
         assert_eq!(logged.lines_with("persona old"), 0, "{logged:?}");
         world.edit(Scope::Project, bad, "[personas.new\n");
         logged.waits_for("[broken-file]").await;
+    })
+    .await;
+}
+
+/// Lint reads the shared library page by page: what refers across pages is known.
+#[tokio::test(flavor = "multi_thread")]
+async fn references_across_pages_are_known() {
+    const PIECES: usize = 250;
+    in_each_world(async |world| {
+        for number in 0..PIECES {
+            world.part(Scope::Shared, &format!("part-{number:03}"), "tone", "Be calm.").await;
+        }
+        // The first personas name the last parts, and every other part is unused.
+        for number in (0..PIECES).step_by(2) {
+            let part = format!("part-{:03}", PIECES - 1 - number);
+            let persona = json!({ "name": format!("persona-{number:03}"), "parts": [{ "name": part }] });
+            world.persona(Scope::Shared, persona).await;
+        }
+        let shared = LintOptions { scopes: vec![Scope::Shared], ..LintOptions::default() };
+        let report = world.library.lint(shared).await.unwrap();
+        assert_eq!(rules(&report), vec!["unused"; PIECES / 2]);
+        let is_even = |found: &LintFinding| {
+            let number = found.name.as_deref().and_then(|name| name.strip_prefix("part-")).unwrap();
+            number.parse::<usize>().unwrap() % 2 == 0
+        };
+        assert!(report.findings.iter().all(is_even));
     })
     .await;
 }

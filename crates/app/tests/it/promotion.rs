@@ -7,7 +7,7 @@ use persona::{Kind, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{
-    World, at_field, code, in_each_world, name, not_found, pieces, refused, suggested, with_files,
+    World, at_field, code, in_each_world, input, name, not_found, pieces, refused, suggested, with_files,
 };
 
 async fn promote(
@@ -22,8 +22,8 @@ async fn promote(
 }
 
 fn promotion((kind, of): (Kind, &str), (from, to): (Option<Scope>, Scope)) -> PromoteEntity {
-    let (copy, replace, message, if_revision) = (false, false, None, None);
-    PromoteEntity { kind, name: name(of), to, copy, replace, message, if_revision, scope: from }
+    let (moves, replace, message, if_revision) = (true, false, None, None);
+    PromoteEntity { kind, name: name(of), to, moves, replace, message, if_revision, scope: from }
 }
 
 /// A persona of a scope with a part, an arc whose stage has another, a preset, and a base with its own part.
@@ -59,7 +59,7 @@ async fn a_persona_moves_with_its_pieces_and_its_base() {
             if coder.is_null() {
                 a_family(world, from).await;
             }
-            let coder = crate::world::input(json!({ "persona": "coder", "scope": from }));
+            let coder = input(json!({ "persona": "coder", "scope": from }));
             world.library.reset_stage(&coder).await.unwrap();
             assert_eq!(world.library.advance_stage(&coder).await.unwrap().stage.as_str(), "two");
             let prompt = world.library.prompt(&persona_in(from)).await.unwrap().text;
@@ -102,7 +102,7 @@ async fn a_persona_moves_with_its_pieces_and_its_base() {
 }
 
 fn persona_in(scope: Scope) -> app::inputs::GetPersona {
-    crate::world::input(json!({ "name": "coder", "detail": true, "scope": scope }))
+    input(json!({ "name": "coder", "detail": true, "scope": scope }))
 }
 
 async fn clear(world: &World, scope: Scope) {
@@ -115,7 +115,7 @@ async fn clear(world: &World, scope: Scope) {
         (Kind::Skill, &["steelman"]),
     ] {
         for of in names {
-            let delete = crate::world::input(json!({ "name": of, "scope": scope }));
+            let delete = input(json!({ "name": of, "scope": scope, "force": true }));
             world.library.delete(&world.author, kind, delete).await.unwrap_or_else(|error| panic!("{error}"));
         }
     }
@@ -190,7 +190,7 @@ async fn a_piece_that_is_asked_for_leaves_its_users() {
             world.view(json!({ "name": "two", "detail": true })).await["parts"][0]["content"],
             "Ours."
         );
-        promote(world, goal, (None, Scope::Project), |it| it.copy = true).await.unwrap();
+        promote(world, goal, (None, Scope::Project), |it| it.moves = false).await.unwrap();
         // With the user's own in between, the project's persona would mean that one.
         world.part(Scope::Global, "goal", "goal", "Mine.").await;
         let promoted = promote(world, goal, (None, Scope::Shared), |_| ()).await.unwrap();
@@ -219,7 +219,7 @@ async fn an_entity_that_cannot_be_moved_is_not_copied() {
         assert_eq!(denied.code, Code::ReadOnlyScope, "{denied:?}");
         let shared = world.entity(Kind::Part, Scope::Shared, "calm").await;
         assert_eq!(shared, Value::Null, "nothing is half done");
-        reader.promote(&world.author, PromoteEntity { copy: true, ..promotion() }).await.unwrap();
+        reader.promote(&world.author, PromoteEntity { moves: false, ..promotion() }).await.unwrap();
         reader.close().await;
         clear(world, Scope::Shared).await;
         // A file with a mistake is not written to either.
@@ -236,18 +236,18 @@ async fn a_copy_leaves_everything_in_place() {
     in_each_world(async |world| {
         a_family(world, Scope::Project).await;
         let before = world.text(Scope::Project);
-        let copied = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |it| it.copy = true)
+        let copied = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |it| it.moves = false)
             .await
             .unwrap();
         assert_eq!((copied.removed.len(), copied.kept.len()), (0, 0));
         assert_eq!(world.text(Scope::Project), before);
         assert_eq!(world.entity(Kind::Persona, Scope::Shared, "coder").await["extends"], "base");
-        let again = promote(world, (Kind::Persona, "coder"), (None, Scope::Shared), |it| it.copy = true)
-            .await
-            .unwrap();
-        assert_eq!(again.carried, [], "nothing is different");
+        let plain = json!({ "kind": "persona", "name": "coder", "to": "shared" });
+        let again = world.library.promote(&world.author, input(plain)).await.unwrap();
+        assert_eq!((again.carried, again.removed), (vec![], vec![]), "nothing is different");
+        assert_eq!(world.text(Scope::Project), before, "only `move` removes");
         let alone =
-            promote(world, (Kind::Part, "calm"), (None, Scope::Global), |it| it.copy = true).await.unwrap();
+            promote(world, (Kind::Part, "calm"), (None, Scope::Global), |it| it.moves = false).await.unwrap();
         assert_eq!(pieces(&alone.carried), [(Kind::Part, "calm")]);
         let history =
             world.library.history(Kind::Part, &name("calm"), Some(Scope::Global), None).await.unwrap();

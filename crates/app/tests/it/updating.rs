@@ -17,7 +17,8 @@ async fn the_way_to_plan_is_changed_field_by_field() {
     in_each_world(async |world| {
         for scope in [Scope::Shared, Scope::Project] {
             let whole = json!({ "instruction": "Think.", "model": "small", "tool_preset": "read_only" });
-            let create = json!({ "name": "coder", "plan_persona": whole, "scope": scope });
+            let create =
+                json!({ "name": "coder", "summary": "Codes.", "plan_persona": whole, "scope": scope });
             world.library.create_persona(&world.author, input(create)).await.unwrap();
             for (given, left) in [
                 (

@@ -112,6 +112,25 @@ impl World {
         self.reopened(|options| options.default_scope = scope).await
     }
 
+    /// The number of rows of every table, in the database and in the local one, and the text of the files.
+    pub(crate) async fn contents(&self) -> Vec<String> {
+        let Location::Sqlite(local) = &self.local else { panic!("the local database is a file") };
+        let mut contents = vec![self.text(Scope::Global), self.text(Scope::Project)];
+        for database in [testkit::Database::at(&self.location), testkit::Database::sqlite_at(local)] {
+            let tables = match database.engine {
+                "sqlite" => "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+                _ => {
+                    "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'masque' ORDER BY 1"
+                }
+            };
+            for table in database.texts(tables).await {
+                let count = database.texts(&format!("SELECT CAST(count(*) AS text) FROM {table}")).await;
+                contents.push(format!("{table} {}", count.join(" ")));
+            }
+        }
+        contents
+    }
+
     pub(crate) fn path(&self, scope: Scope) -> PathBuf {
         path(self.directory.path(), scope)
     }
@@ -141,7 +160,23 @@ impl World {
         self.create(Kind::Part, scope, part).await
     }
 
-    pub(crate) async fn persona(&self, scope: Scope, entity: Value) -> Written {
+    /// Creates a persona. One without a text or a piece gets a description.
+    pub(crate) async fn persona(&self, scope: Scope, mut entity: Value) -> Written {
+        const SAYS: [&str; 10] = [
+            "system_prompt",
+            "detail",
+            "summary",
+            "description",
+            "extends",
+            "parts",
+            "traits",
+            "skills",
+            "guardrails",
+            "arc",
+        ];
+        if SAYS.iter().all(|field| entity.get(field).is_none()) {
+            entity["description"] = json!("A persona of the tests.");
+        }
         self.create(Kind::Persona, scope, entity).await
     }
 

@@ -1,7 +1,8 @@
 //! Masque doing the exchange: a session, a message, everything stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use agent::Event;
@@ -49,10 +50,30 @@ pub(super) fn session() -> Result<CreateSession> {
     })
 }
 
-pub(crate) async fn subject(url: &str, directory: &str) -> Result<()> {
+/// Long sessions take turns, so that a batch makes each of them little longer.
+const LONG_SESSIONS: usize = 10;
+
+/// Sends each message to a session that has had so many messages before: a new one for none.
+pub(crate) async fn subject(url: &str, directory: &str, earlier: &str) -> Result<()> {
+    let earlier: usize = earlier.parse()?;
     let runtime = runtime(url, Path::new(directory)).await?;
+    let mut long = VecDeque::new();
+    for _ in 0..(if earlier > 0 { LONG_SESSIONS } else { 0 }) {
+        long.push_back(session_after(&runtime, earlier).await?);
+    }
+    let long = Mutex::new(long);
     let preparing = runtime.clone();
-    let prepare = || async { Ok(preparing.create_session(session()?).await?.session.id) };
+    let prepare = || async {
+        let next = {
+            let mut long = long.lock().unwrap_or_else(PoisonError::into_inner);
+            long.rotate_left(usize::from(earlier > 0));
+            long.back().copied()
+        };
+        match next {
+            Some(id) => Ok(id),
+            None => session_after(&preparing, 0).await,
+        }
+    };
     obey(prepare, move |id| {
         let runtime = runtime.clone();
         async move { run(&runtime, id).await }
@@ -60,7 +81,16 @@ pub(crate) async fn subject(url: &str, directory: &str) -> Result<()> {
     .await
 }
 
-/// Sends one message to a new session. Returns the time of its first text.
+/// A session that has had so many messages.
+async fn session_after(runtime: &Runtime, messages: usize) -> Result<Uuid> {
+    let id = runtime.create_session(session()?).await?.session.id;
+    for _ in 0..messages {
+        run(runtime, id).await?;
+    }
+    Ok(id)
+}
+
+/// Sends one message to a session. Returns the time of its first text.
 async fn run(runtime: &Runtime, id: Uuid) -> Result<Instant> {
     let mut events = runtime.send(id, "What do the notes mean?".to_owned(), SendOptions::default()).await?;
     let (mut first, mut results) = (None, 0);
@@ -76,12 +106,13 @@ async fn run(runtime: &Runtime, id: Uuid) -> Result<Instant> {
     first.context("a first token")
 }
 
-/// The requests of one run of Masque, so that the bare client sends the same.
-pub(super) async fn requests(script: &str) -> Result<Vec<String>> {
+/// The requests of one run of Masque after so many others, so that the bare client sends the same.
+pub(super) async fn requests(script: &str, earlier: usize) -> Result<Vec<String>> {
     let model = Rehearsal::start_local(Script::parse(script)?).await?;
     let directory = tempfile::TempDir::new()?;
     let runtime = runtime(&model.url(), directory.path()).await?;
-    let id = runtime.create_session(session()?).await?.session.id;
+    let id = session_after(&runtime, earlier).await?;
+    let before = model.requests().len();
     run(&runtime, id).await?;
-    Ok(model.requests().into_iter().map(|recorded| recorded.body.to_string()).collect())
+    Ok(model.requests().into_iter().skip(before).map(|recorded| recorded.body.to_string()).collect())
 }

@@ -1,13 +1,12 @@
 //! The connections that read a file.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use super::{connect, on_blocking_thread};
+use super::{Address, connect, on_blocking_thread};
 use crate::engine::{BUSY_TIMEOUT, Parameter};
 use crate::{Error, Result};
 
@@ -17,7 +16,7 @@ const LONG_READS: usize = CONNECTIONS - 1;
 
 #[derive(Debug)]
 pub(super) struct Readers {
-    path: PathBuf,
+    address: Address,
     slots: Arc<Slots>,
     long_reads: Arc<Semaphore>,
 }
@@ -30,13 +29,13 @@ struct Slots {
 }
 
 impl Readers {
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(address: Address) -> Result<Self> {
         let mut connections = [const { Mutex::new(None) }; CONNECTIONS];
         for slot in &mut connections {
-            *slot = Mutex::new(Some(open(path)?));
+            *slot = Mutex::new(Some(open(&address)?));
         }
         let slots = Arc::new(Slots { connections, next: AtomicUsize::new(0) });
-        Ok(Self { path: path.to_owned(), slots, long_reads: Arc::new(Semaphore::new(LONG_READS)) })
+        Ok(Self { address, slots, long_reads: Arc::new(Semaphore::new(LONG_READS)) })
     }
 
     /// Closes every connection, each after its current read.
@@ -48,7 +47,7 @@ impl Readers {
 
     /// Opens one more connection, for a caller that keeps it.
     pub(super) fn another(&self) -> Result<Connection> {
-        open(&self.path)
+        open(&self.address)
     }
 
     /// Reads on the caller's thread.
@@ -95,8 +94,8 @@ impl Slots {
     }
 }
 
-fn open(path: &Path) -> Result<Connection> {
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+fn open(address: &Address) -> Result<Connection> {
+    let connection = connect(address, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }

@@ -1,4 +1,5 @@
 use futures::TryStreamExt as _;
+use persona::AsReport as _;
 use tempfile::TempDir;
 
 use super::*;
@@ -91,4 +92,72 @@ async fn duplicates_and_closed_files_are_errors() {
     assert!(engine.is_closed());
     assert!(matches!(engine.begin().await, Err(Error::Closed)));
     assert!(matches!(engine.number("SELECT 1", &[]).await, Err(Error::Closed)));
+}
+
+#[tokio::test]
+async fn a_sealed_file_is_read_and_never_written() {
+    let directory = TempDir::new().expect("a directory");
+    let engine = open(&directory).await;
+    let mut write = engine.begin().await.expect("a transaction");
+    add(&mut write, "kept").await.expect("a row");
+    write.commit().await.expect("a commit");
+    assert!(!engine.is_read_only());
+    engine.close().await;
+    let path = directory.path().join("a.db");
+    seal(&path).expect("sealed");
+    let engine = Engine::open(&Location::Sqlite(path), true).await.expect("it opens");
+    assert!(engine.is_read_only());
+    assert_eq!(words(&engine).await, ["kept"]);
+    let refused = engine.begin().await.expect_err("no transaction");
+    assert_eq!(refused.code(), persona::Code::DatabaseReadOnly);
+    assert_eq!(refused.remedies(), [persona::Remedy::CheckRights]);
+    assert!(engine.begin_without_sync().await.is_err(), "neither do sessions write");
+}
+
+#[tokio::test]
+async fn an_immutable_file_needs_no_files_beside_it() {
+    let directory = TempDir::new().expect("a directory");
+    let path = directory.path().join("a 100% #1?.db");
+    let engine = Engine::open(&Location::Sqlite(path.clone()), true).await.expect("a fresh file");
+    engine.close().await;
+    let uri = protected::immutable_uri(&path).expect("a path");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(uri, flags).expect("it opens");
+    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).expect("a mode");
+    let beside = std::fs::read_dir(directory.path()).expect("a directory").count();
+    assert_eq!(beside, 1, "in {mode} mode, SQLite creates nothing");
+}
+
+fn failure<T: std::fmt::Debug>(result: Result<T>) -> (persona::Code, Option<bool>) {
+    let report = persona::AsReport::report(&result.expect_err("a failure"));
+    (report.code, report.may_have_happened)
+}
+
+#[tokio::test]
+async fn a_full_file_loses_nothing_that_was_committed() {
+    let directory = TempDir::new().expect("a directory");
+    let engine = open(&directory).await;
+    let mut write = engine.begin().await.expect("a transaction");
+    write.number("PRAGMA max_page_count = 8", &[]).await.expect("a limit");
+    add(&mut write, "kept").await.expect("a row");
+    write.commit().await.expect("a commit");
+    let mut write = engine.begin().await.expect("a transaction");
+    let refused = add(&mut write, &"lost".repeat(20_000)).await;
+    assert_eq!(failure(refused), (persona::Code::DatabaseFull, Some(false)));
+    drop(write);
+    assert_eq!(words(&engine).await, ["kept"]);
+    let mut write = engine.begin().await.expect("a transaction");
+    write.number("PRAGMA max_page_count = 10000", &[]).await.expect("a limit");
+    add(&mut write, "later").await.expect("a row");
+    write.commit().await.expect("a commit");
+    assert_eq!(words(&engine).await, ["kept", "later"]);
+}
+
+#[tokio::test]
+async fn a_file_that_can_only_be_read_says_so() {
+    let directory = TempDir::new().expect("a directory");
+    let engine = open(&directory).await;
+    let mut write = engine.begin().await.expect("a transaction");
+    write.number("PRAGMA query_only = 1", &[]).await.expect("a setting");
+    assert_eq!(failure(add(&mut write, "lost").await), (persona::Code::DatabaseReadOnly, Some(false)));
 }

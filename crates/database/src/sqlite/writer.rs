@@ -1,18 +1,17 @@
 //! A connection that writes, and its transactions.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::TryStreamExt as _;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags, Row, ffi};
 use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::statement::{collect, column, first, prepare};
-use super::{connect, on_blocking_thread};
+use super::{Address, connect, on_blocking_thread};
 use crate::engine::{BUSY_TIMEOUT, Parameter};
 use crate::{Error, Result};
 
@@ -38,23 +37,33 @@ pub struct Writer {
     /// None once it is closed.
     connection: Arc<Mutex<Option<Connection>>>,
     durability: Durability,
+    is_read_only: bool,
 }
 
 impl Writer {
-    pub(super) async fn open(path: &Path, create: bool, durability: Durability) -> Result<Self> {
+    pub(super) async fn open(address: &Address, create: bool, durability: Durability) -> Result<Self> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
         // If several processes put a fresh file into WAL mode at once, SQLite refuses some of them
         // without waiting.
         let mut patience = Patience::new();
         loop {
-            match connect(path, flags).and_then(|connection| configure(connection, durability)) {
+            let configure = |connection| configure(connection, address, durability);
+            match connect(address, flags).and_then(configure) {
                 Err(Error::Busy(_)) if patience.is_left() => patience.wait().await,
                 opened => {
-                    return Ok(Self { connection: Arc::new(Mutex::new(Some(opened?))), durability });
+                    let connection = opened?;
+                    let is_read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
+                    let connection = Arc::new(Mutex::new(Some(connection)));
+                    return Ok(Self { connection, durability, is_read_only });
                 }
             }
         }
+    }
+
+    /// True if the file cannot be written.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 
     pub(super) async fn close(&self) {
@@ -87,9 +96,20 @@ impl Writer {
         }
     }
 
+    /// True if a transaction could begin at once: neither this process nor another one is writing.
+    pub(super) fn can_begin(&self) -> bool {
+        let Ok(connection) = Arc::clone(&self.connection).try_lock_owned() else { return false };
+        OpenTransaction(connection).run("BEGIN IMMEDIATE", &[]).is_ok()
+    }
+
     /// Begins a transaction, after this process's others and those of other processes.
     pub async fn begin(&self) -> Result<SqliteTransaction> {
-        let open = OpenTransaction(Arc::clone(&self.connection).lock_owned().await);
+        if self.is_read_only {
+            // SQLite would begin, and fail at the first write.
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_READONLY), None).into());
+        }
+        let turn = timeout(BUSY_TIMEOUT, Arc::clone(&self.connection).lock_owned()).await;
+        let open = OpenTransaction(turn.map_err(|waited| Error::Busy(waited.into()))?);
         let mut patience = Patience::new();
         loop {
             match open.run("BEGIN IMMEDIATE", &[]) {
@@ -103,13 +123,15 @@ impl Writer {
     }
 }
 
-fn configure(connection: Connection, durability: Durability) -> Result<Connection> {
+fn configure(connection: Connection, address: &Address, durability: Durability) -> Result<Connection> {
     let synchronous = match durability {
         Durability::PowerLoss => "FULL",
         Durability::Kill => "NORMAL",
     };
     connection.busy_timeout(Duration::ZERO)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    if !address.is_protected() {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+    }
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     Ok(connection)
@@ -217,10 +239,11 @@ impl SqliteTransaction {
     }
 
     pub async fn commit(mut self) -> Result<()> {
-        match self.durability {
+        let committed = match self.durability {
             Durability::Kill => self.run("COMMIT", &[]).map(drop),
             Durability::PowerLoss => self.apart(|open| open.run("COMMIT", &[]).map(drop)).await,
-        }
+        };
+        committed.map_err(Error::in_commit)
     }
 
     /// Works on a blocking thread.

@@ -1,6 +1,6 @@
 //! Putting other texts in the place of files: of all of them, or of none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -75,6 +75,28 @@ pub fn replace_all(replacements: Vec<Replacement>) -> std::result::Result<Replac
     Ok(replaced)
 }
 
+/// The temporary files beside a personas.toml and the texts that it includes.
+#[derive(Debug)]
+pub struct Leftovers(BTreeMap<PathBuf, Vec<PathBuf>>);
+
+impl Leftovers {
+    /// Looks for them. Returns none if there are none.
+    pub fn find(paths: impl IntoIterator<Item = PathBuf>) -> Option<Self> {
+        let mut directories: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+        for target in paths.into_iter().filter_map(|path| real(&path).ok()) {
+            directories.entry(beside(&target).to_owned()).or_default().push(target);
+        }
+        directories.retain(|directory, _| leftovers::any(directory));
+        (!directories.is_empty()).then_some(Self(directories))
+    }
+
+    /// Removes those that killed processes left. The caller holds the lock of the personas.toml, so that no
+    /// process uses one of them.
+    pub fn clear(self) {
+        self.0.iter().for_each(|(directory, files)| leftovers::clear_unused(directory, files));
+    }
+}
+
 /// Files that were replaced, with what they were before; that is gone once this is dropped.
 #[derive(Debug)]
 pub struct Replaced(Vec<Placed>);
@@ -110,7 +132,7 @@ impl Ready {
         let target = real(&path)?;
         let mut temporary = None;
         if expected.as_ref() != Some(&new) {
-            make_directory(beside(&target))?;
+            make_directory(beside(&target), fs::DirBuilder::new().recursive(true))?;
             temporary = Some(filled(&target, expected.is_some(), &new)?);
         }
         Ok(Self { path, target, expected, new, temporary })
@@ -201,13 +223,14 @@ fn or_here(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// Makes a directory with those above it, so that they are there after a power failure too.
-fn make_directory(directory: &Path) -> io::Result<()> {
+/// Makes a directory with those above it, so that they are there after a power failure too. The builder must
+/// be recursive.
+pub fn make_directory(directory: &Path, builder: &fs::DirBuilder) -> io::Result<()> {
     let changing = changing(directory);
     if changing.is_empty() {
         return Ok(());
     }
-    fs::create_dir_all(directory)?;
+    builder.create(directory)?;
     changing.into_iter().try_for_each(sync_directory)
 }
 

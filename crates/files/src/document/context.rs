@@ -1,6 +1,7 @@
 //! Findings and included texts, collected while one file is read.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use persona::{Code, Kind, nearest};
@@ -19,12 +20,30 @@ pub(crate) struct Context {
     /// Findings beyond [`PROBLEMS`].
     unlisted: Cell<usize>,
     includes: RefCell<Includes>,
+    skipped: RefCell<Skipped>,
+    /// The offsets of the warnings so far: an entry with mistakes is read several times.
+    warned: RefCell<BTreeSet<usize>>,
+}
+
+/// The values of an entry that are left out when it is read again for further mistakes.
+#[derive(Debug, Default)]
+struct Skipped {
+    /// By the offset of the value, or of its key.
+    offsets: BTreeSet<usize>,
+    /// The offset of a table and its field that was left out.
+    fields: BTreeSet<(usize, &'static str)>,
 }
 
 impl Context {
     pub(crate) fn new(path: &Path, overlay: Overlay) -> Self {
         let includes = RefCell::new(Includes::new(path, overlay));
-        Self { findings: RefCell::default(), unlisted: Cell::default(), includes }
+        Self {
+            findings: RefCell::default(),
+            unlisted: Cell::default(),
+            includes,
+            skipped: RefCell::default(),
+            warned: RefCell::default(),
+        }
     }
 
     pub(crate) fn into_parts(self) -> (Vec<Finding>, usize, Includes) {
@@ -56,12 +75,48 @@ impl Context {
         offset: usize,
         known: &'static [&'static str],
     ) {
+        if !self.warned.borrow_mut().insert(offset) {
+            return;
+        }
         let file_keys = long_fields().iter().filter(|field| known.contains(field));
         let file_keys: Vec<String> = file_keys.map(|field| format!("{field}_file")).collect();
         let words = known.iter().copied().chain(file_keys.iter().map(String::as_str));
         let (message, hint) = (format!("unknown key {key:?}"), near(key, words));
         let mistake = Mistake { cause: Code::UnknownField, message, hint };
         self.report(ProblemLevel::Warning, Some(entry), offset, mistake);
+    }
+
+    /// Leaves out the value with a mistake from now on. False if that was tried before.
+    pub(crate) fn skip(&self, fault: &Fault) -> bool {
+        fault.offset().is_some_and(|offset| self.skipped.borrow_mut().offsets.insert(offset))
+    }
+
+    pub(crate) fn is_skipped(&self, offset: usize) -> bool {
+        let skipped = self.skipped.borrow();
+        !skipped.offsets.is_empty() && skipped.offsets.contains(&offset)
+    }
+
+    /// Notes that the table at an offset is read without a field.
+    pub(crate) fn skip_field(&self, table: usize, field: &'static str) {
+        self.skipped.borrow_mut().fields.insert((table, field));
+    }
+
+    /// True if a field is missing only because it was left out.
+    pub(crate) fn is_consequence(&self, fault: &Fault) -> bool {
+        let missing = fault.offset().zip(fault.missing());
+        missing.is_some_and(|missing| self.skipped.borrow().fields.contains(&missing))
+    }
+
+    pub(crate) fn skip_nothing(&self) {
+        *self.skipped.borrow_mut() = Skipped::default();
+    }
+
+    pub(crate) fn included_left(&self) -> usize {
+        self.includes.borrow().left()
+    }
+
+    pub(crate) fn go_back(&self, left: usize) {
+        self.includes.borrow_mut().go_back(left);
     }
 
     pub(crate) fn included(&self, path: &str) -> Result<String, Fault> {

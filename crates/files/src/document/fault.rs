@@ -19,6 +19,8 @@ struct Inner {
     /// Innermost first.
     path: Vec<Step>,
     offset: Option<usize>,
+    /// The required field that is missing.
+    missing: Option<&'static str>,
 }
 
 #[derive(Debug)]
@@ -29,7 +31,14 @@ enum Step {
 
 impl Fault {
     pub(crate) fn new(cause: Code, message: impl Into<String>, hint: Option<String>) -> Self {
-        Self(Box::new(Inner { cause, message: message.into(), hint, path: Vec::new(), offset: None }))
+        Self(Box::new(Inner {
+            cause,
+            message: message.into(),
+            hint,
+            path: Vec::new(),
+            offset: None,
+            missing: None,
+        }))
     }
 
     /// Sets the offset, unless an inner value has set it.
@@ -50,6 +59,10 @@ impl Fault {
 
     pub(crate) fn offset(&self) -> Option<usize> {
         self.0.offset
+    }
+
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        self.0.missing
     }
 
     pub(crate) fn into_mistake(self) -> Mistake {
@@ -113,7 +126,9 @@ impl de::Error for Fault {
 
     fn missing_field(field: &'static str) -> Self {
         let hint = format!("add {field} = …");
-        Self::new(Code::MissingField, format!("{field} is missing"), Some(hint))
+        let mut fault = Self::new(Code::MissingField, format!("{field} is missing"), Some(hint));
+        fault.0.missing = Some(field);
+        fault
     }
 }
 

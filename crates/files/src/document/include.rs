@@ -140,6 +140,17 @@ impl Includes {
         }
     }
 
+    /// The number of bytes that may still be read.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Forgets the uses of an entry that is read again.
+    pub(crate) fn go_back(&mut self, left: usize) {
+        self.forget();
+        self.left = left;
+    }
+
     /// Forgets the uses by an entry that was not read to its end.
     pub(crate) fn forget(&mut self) {
         self.pending.clear();

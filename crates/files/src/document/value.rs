@@ -154,6 +154,10 @@ impl<'de> SeqAccess<'de> for Elements<'_, '_> {
     type Error = Fault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        let is_skipped = |value: &Spanned<DeValue<'_>>| self.node.context.is_skipped(value.span().start);
+        while self.array.get(self.next).is_some_and(is_skipped) {
+            self.next += 1;
+        }
         let position = self.next;
         let Some(value) = self.array.get(position) else { return Ok(None) };
         self.next += 1;
@@ -179,7 +183,9 @@ impl<'de> MapAccess<'de> for Entries<'_, '_> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
-        let Some((key, value)) = self.rest.next() else { return Ok(None) };
+        let context = self.node.context;
+        let mut rest = self.rest.by_ref().filter(|(_, value)| !context.is_skipped(value.span().start));
+        let Some((key, value)) = rest.next() else { return Ok(None) };
         self.pending = Some((key.get_ref(), value));
         let key: StrDeserializer<'_, Fault> = key.get_ref().as_ref().into_deserializer();
         seed.deserialize(key).map(Some)
@@ -218,11 +224,26 @@ enum Pending<'a, 'i> {
 }
 
 impl<'a, 'i> Fields<'a, 'i> {
+    /// True if a value with a mistake is left out.
+    fn is_skipped(&self, key: &str, offsets: [usize; 2]) -> bool {
+        let context = self.node.context;
+        let is_skipped = offsets.into_iter().any(|offset| context.is_skipped(offset));
+        if is_skipped {
+            let field = field_of_file_key(key).unwrap_or(key);
+            let field = self.known.iter().find(|known| **known == field);
+            field.into_iter().for_each(|field| context.skip_field(self.node.offset(), field));
+        }
+        is_skipped
+    }
+
     /// The next field that the type knows.
     fn next_field(&mut self) -> Result<Option<&'a str>, Fault> {
-        for (key, value) in self.rest.by_ref() {
+        while let Some((key, value)) = self.rest.next() {
             let offset = key.span().start;
             let key: &'a str = key.get_ref();
+            if self.is_skipped(key, [offset, value.span().start]) {
+                continue;
+            }
             if self.node.whole && key == "name" {
                 if value.get_ref().as_str() != Some(self.node.name.as_str()) {
                     return Err(other_name(self.node.name).at(value.span().start));

@@ -43,7 +43,7 @@ pub(super) fn apply(field: &Field, schema: &mut Value) {
             line(schema, limits::SHORT_TEXT_BYTES);
             schema["not"] = json!({ "pattern": format!("^[/~]|{UPWARDS}") });
         }
-        Shape::Word(_) | Shape::Table(_) => {}
+        Shape::Word(_) | Shape::Switch | Shape::Table(_) => {}
     }
 }
 

@@ -243,6 +243,37 @@ fn one_bad_entry_does_not_hide_its_neighbours() {
     assert!(document.problems.iter().all(|problem| problem.level == ProblemLevel::Error));
 }
 
+/// One mistake does not hide the others of its entry, and none is a consequence of another one.
+#[test]
+fn every_mistake_of_an_entry_is_reported() {
+    let places = |text: &str| -> Vec<String> {
+        let document = read(text);
+        let place = |it: &Problem| format!("{}:{} {}", it.line, it.column, it.cause.as_str());
+        document.problems.iter().map(place).collect()
+    };
+    let check = |text: &str, expected: &[&str]| assert_eq!(places(text), expected, "{text}");
+    check(
+        "[personas.x]\nsummary = 5\ntags = \"a\"\nsumary = \"s\"\nparts_mode = \"add\"\n",
+        &["2:11 invalid_value", "3:8 invalid_value", "4:1 unknown_field", "5:14 unknown_word"],
+    );
+    // A required field with a mistake is not missing too.
+    check("[parts.x]\npart_type = \"tonn\"\ncontent = 3\n", &["2:13 unknown_word", "3:11 invalid_value"]);
+    check("[parts.x]\ncontent = 3\n", &["1:1 missing_field", "2:11 invalid_value"]);
+    // Inside of lists and tables.
+    check(
+        "[personas.x]\nparts = [{ name = \"a\", priority = \"x\" }, 7, \"ok\"]\nplan_persona = { model = 1 }\n",
+        &["2:35 invalid_value", "2:42 invalid_value", "3:26 invalid_value"],
+    );
+    // Rules of fields count beside mistakes of other fields.
+    check(
+        "[personas.x]\nsummary = 5\ntags = [\"\"]\nskills = [\"a\", \"a\"]\n",
+        &["2:11 invalid_value", "3:8 invalid_field", "4:10 invalid_field"],
+    );
+    // The limit of one entry.
+    let many: String = (0..50).map(|_| "1, ").collect();
+    assert_eq!(places(&format!("[personas.x]\ntags = [{many}]\n")).len(), 20);
+}
+
 #[test]
 fn a_problem_says_where_and_what_to_do() {
     for (text, said) in [
@@ -317,7 +348,7 @@ fn a_problem_says_where_and_what_to_do() {
 
 #[test]
 fn an_unknown_key_is_a_warning_with_a_near_name() {
-    let text = "[personas.x]\nsumary = 's'\nzzz = 1\npreferred_models = [{ provider = 'p', model = 'm', temprature = 1 }]\n[persona.y]\n[env]\nallow = ['HOME']\n[qqq]\n";
+    let text = "[personas.x]\nsumary = 's'\nzzz = 1\npreferred_models = [{ provider = 'p', model = 'm', temprature = 1 }]\ntraits = ['t']\n[persona.y]\n[env]\nallow = ['HOME']\n[qqq]\n";
     let document = read(text);
     assert!(document.get(Kind::Persona, "x").is_some(), "the entry loads");
     assert!(document.problems.iter().all(|problem| problem.level == ProblemLevel::Warning));
@@ -329,9 +360,9 @@ fn an_unknown_key_is_a_warning_with_a_near_name() {
             "personas.toml:2:1: warning: persona x: unknown key \"sumary\"\n  2 | sumary = 's'\n    | ^ did you mean \"summary\"?",
             "personas.toml:3:1: warning: persona x: unknown key \"zzz\"\n  3 | zzz = 1\n    | ^",
             "personas.toml:4:52: warning: persona x: unknown key \"temprature\"\n  4 | preferred_models = [{ provider = 'p', model = 'm', temprature = 1 }]\n    |                                                    ^ did you mean \"temperature\"?",
-            "personas.toml:5:2: warning: unknown table \"persona\"\n  5 | [persona.y]\n    |  ^ did you mean \"personas\"?",
-            "personas.toml:6:2: warning: the [env] allow list is read from your own config.toml only, never from a personas.toml\n  6 | [env]\n    |  ^ move it there",
-            "personas.toml:8:2: warning: unknown table \"qqq\"\n  8 | [qqq]\n    |  ^",
+            "personas.toml:6:2: warning: unknown table \"persona\"\n  6 | [persona.y]\n    |  ^ did you mean \"personas\"?",
+            "personas.toml:7:2: warning: the [env] allow list is read from your own config.toml only, never from a personas.toml\n  7 | [env]\n    |  ^ move it there",
+            "personas.toml:9:2: warning: unknown table \"qqq\"\n  9 | [qqq]\n    |  ^",
         ]
     );
 }

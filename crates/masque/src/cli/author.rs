@@ -2,16 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use persona::field::Input;
 use persona::{Kind, Name};
 use serde::Serialize;
 
-use super::scope::name_to_change;
-use super::{ChangeIn, CreateIn, DeleteIn, KindWord};
+use super::{ChangeIn, CreateIn, DeleteIn, KindWord, ScopeOption, Target, kind_of};
+use crate::failure::{CommandError, Failure, Result};
 
 mod fields;
 pub(crate) use fields::GivenFields;
+
+mod update;
+pub(crate) use update::{UpdateArgs, UpdateCommand, UpdateKind};
 
 /// The message of a change, kept in the history.
 #[derive(Debug, Args, Serialize)]
@@ -42,73 +45,18 @@ pub(crate) struct CreateKind {
     pub(crate) fields: GivenFields,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct UpdateArgs {
-    /// Name of the entity
-    #[arg(value_parser = name_to_change)]
-    pub(crate) name: Name,
-    /// Fail unless it is at this revision
-    #[arg(long, value_name = "N")]
-    pub(crate) if_revision: Option<i64>,
-    /// TOML or JSON file with the new values of fields; "-" for standard input
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) change: ChangeIn,
-    #[command(flatten)]
-    pub(crate) why: Why,
-}
-
-/// `masque update KIND`, built the same way.
-#[derive(Debug)]
-pub(crate) struct UpdateKind {
-    pub(crate) kind: Kind,
-    pub(crate) rename: Option<Name>,
-    pub(crate) args: UpdateArgs,
-    pub(crate) fields: GivenFields,
-}
-
-/// True for a kind that `update` can rename too. `masque rename` renames every kind.
-pub(crate) fn is_renamed_by_update(kind: Kind) -> bool {
-    matches!(kind, Kind::Persona | Kind::Part | Kind::Trait | Kind::Skill | Kind::Guardrail | Kind::Arc)
-}
-
-const RENAME: &str = "rename";
-
-fn rename_argument() -> Arg {
-    Arg::new(RENAME)
-        .long(RENAME)
-        .value_name("NEW")
-        .value_parser(clap::value_parser!(Name))
-        .help("Rename it, and update all references to it")
-}
-
-/// Adds the fate of the current value to a flag's help.
-fn in_place(kind: Kind, argument: Arg) -> Arg {
-    let Some(note) = fields::update_note(kind, argument.get_id().as_str()) else { return argument };
-    match argument.get_help().map(|help| format!("{help}; {note}")) {
-        Some(help) => argument.help(help),
-        None => argument,
-    }
-}
-
-/// The subcommand of a kind. The spelling of files, with underscores, is an alias.
+/// The subcommand of a kind. The plural and the spellings of files, with underscores, are aliases.
 fn command_for(kind: Kind) -> Command {
     let word = KindWord::from(kind);
-    let command = Command::new(word.dashed());
-    if word.dashed() == kind.as_str() { command } else { command.alias(kind.as_str()) }
+    Command::new(word.dashed()).aliases(word.others())
 }
 
 fn every_input(_: Input) -> bool {
     true
 }
 
-fn own_input(input: Input) -> bool {
-    input == Input::Own
-}
-
 /// The kind of the chosen subcommand, and its arguments.
-fn chosen(matches: &ArgMatches) -> Result<(Kind, &ArgMatches), clap::Error> {
+fn chosen(matches: &ArgMatches) -> std::result::Result<(Kind, &ArgMatches), clap::Error> {
     let missing = || clap::Error::raw(clap::error::ErrorKind::MissingSubcommand, "a kind is required");
     let (word, matches) = matches.subcommand().ok_or_else(missing)?;
     let kind = Kind::ALL.iter().copied().find(|kind| KindWord::from(*kind).dashed() == word);
@@ -116,13 +64,13 @@ fn chosen(matches: &ArgMatches) -> Result<(Kind, &ArgMatches), clap::Error> {
 }
 
 impl FromArgMatches for CreateKind {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let (kind, matches) = chosen(matches)?;
         let fields = fields::collect(matches, kind, every_input);
         Ok(Self { kind, args: CreateArgs::from_arg_matches(matches)?, fields })
     }
 
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
@@ -146,65 +94,27 @@ impl Subcommand for CreateKind {
     }
 }
 
-impl FromArgMatches for UpdateKind {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let (kind, matches) = chosen(matches)?;
-        let rename = if is_renamed_by_update(kind) { matches.get_one::<Name>(RENAME).cloned() } else { None };
-        let fields = fields::collect(matches, kind, own_input);
-        Ok(Self { kind, rename, args: UpdateArgs::from_arg_matches(matches)?, fields })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Subcommand for UpdateKind {
-    fn augment_subcommands(command: Command) -> Command {
-        let kinds = Kind::ALL.iter().map(|kind| {
-            let command = UpdateArgs::augment_args(command_for(*kind)).about(update_about(*kind));
-            let command = if is_renamed_by_update(*kind) { command.arg(rename_argument()) } else { command };
-            fields::augment(command, *kind, own_input).mut_args(|argument| in_place(*kind, argument))
-        });
-        command.subcommands(kinds).subcommand_required(true).arg_required_else_help(true)
-    }
-
-    fn augment_subcommands_for_update(command: Command) -> Command {
-        Self::augment_subcommands(command)
-    }
-
-    fn has_subcommand(name: &str) -> bool {
-        CreateKind::has_subcommand(name)
-    }
-}
-
-fn update_about(kind: Kind) -> String {
-    match kind {
-        Kind::Persona => "Update a persona's own fields; `link` and `arc` change its pieces".to_owned(),
-        Kind::Arc => "Update an arc's own fields; `masque arc` changes its stages".to_owned(),
-        kind => format!("Update a {}", kind.spoken()),
-    }
-}
-
 #[derive(Debug, Args)]
+#[command(override_usage = "masque delete [OPTIONS] [KIND] <NAME>")]
 #[command(after_help = "\
-Deleting a missing entity succeeds. Deleting a piece that personas use needs --force, and so does
-an entry with an error in a file: its current text is not in the history. `masque rollback` restores
-everything else.
+On a terminal, it says who uses the entity and asks. Elsewhere, deleting an entity that others use needs \
+--force, even if they would use a weaker scope's definition of the name instead. So does an entry with an \
+error in a file: its current text is not in the history. `masque rollback` restores everything else. \
+Deleting a missing entity succeeds.
 
+  masque delete reviewer
   masque delete part calm-tone
   masque delete persona reviewer --if-revision 4 --message \"replaced by code_reviewer\"")]
 pub(crate) struct DeleteArgs {
-    /// Kind
-    #[arg(value_enum)]
-    pub(crate) kind: KindWord,
-    /// Name of the entity
-    #[arg(value_parser = name_to_change)]
-    pub(crate) name: Name,
+    /// Name of the entity, after its kind if several kinds have the name
+    #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
+    words: Vec<String>,
     /// Delete it even if personas use it or its entry has an error
     #[arg(long)]
     pub(crate) force: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     /// Fail unless it is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,
@@ -214,8 +124,14 @@ pub(crate) struct DeleteArgs {
     pub(crate) why: Why,
 }
 
+impl DeleteArgs {
+    pub(crate) fn target(&self) -> Result<Target<'_>> {
+        Target::parse(&self.words, (0, 0), ScopeOption::OF_WRITING)
+    }
+}
+
 /// The kinds that can be linked to a persona.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkKind {
     Part,
     Trait,
@@ -223,29 +139,69 @@ pub(crate) enum LinkKind {
     Guardrail,
 }
 
-impl From<LinkKind> for Kind {
-    fn from(kind: LinkKind) -> Self {
+impl LinkKind {
+    pub(crate) const ALL: &[Kind] = &[Kind::Part, Kind::Trait, Kind::Skill, Kind::Guardrail];
+
+    pub(crate) fn of(command: &'static str, kind: Kind) -> Result<Self> {
         match kind {
-            LinkKind::Part => Self::Part,
-            LinkKind::Trait => Self::Trait,
-            LinkKind::Skill => Self::Skill,
-            LinkKind::Guardrail => Self::Guardrail,
+            Kind::Part => Ok(Self::Part),
+            Kind::Trait => Ok(Self::Trait),
+            Kind::Skill => Ok(Self::Skill),
+            Kind::Guardrail => Ok(Self::Guardrail),
+            kind => Err(CommandError::OtherKind { command, kind, kinds: Self::ALL.to_vec() }.into()),
         }
     }
 }
 
+/// A persona and a piece: `[persona] PERSONA [KIND] NAME`.
 #[derive(Debug, Args)]
+pub(crate) struct PersonaAndPiece {
+    /// Persona, then the name of the piece, after its kind if several kinds have the name
+    #[arg(value_name = "NAME", required = true, num_args = 1..=4)]
+    words: Vec<String>,
+}
+
+/// The words of [`PersonaAndPiece`] without a `persona` before the first name. `persona part calm` means
+/// the persona named `persona`, because the piece may have its kind.
+pub(crate) fn without_leading_kind<T: AsRef<str>>(words: &[T]) -> &[T] {
+    let is = |word: &T, expected: Option<Kind>| {
+        kind_of(word.as_ref()).is_ok_and(|kind| expected.is_none_or(|expected| kind == expected))
+    };
+    match words {
+        [first, second, _, rest @ ..]
+            if is(first, Some(Kind::Persona)) && (!rest.is_empty() || !is(second, None)) =>
+        {
+            &words[1..]
+        }
+        words => words,
+    }
+}
+
+impl PersonaAndPiece {
+    pub(crate) fn parse(&self) -> Result<(Name, Target<'_>)> {
+        let [persona, piece @ ..] = without_leading_kind(&self.words) else {
+            return Err(missing_piece());
+        };
+        if piece.is_empty() {
+            return Err(missing_piece());
+        }
+        let persona = Target::of_kind(Some(Kind::Persona), persona, ScopeOption::OF_WRITING)?.name;
+        Ok((persona, Target::parse(piece, (0, 0), ScopeOption::OF_READING)?))
+    }
+}
+
+fn missing_piece() -> Failure {
+    let example = "`masque link reviewer part calm-tone`".to_owned();
+    CommandError::MissingArgument { argument: "NAME", example }.into()
+}
+
+#[derive(Debug, Args)]
+#[command(override_usage = "masque link [OPTIONS] [persona] <PERSONA> [KIND] <NAME>")]
 #[command(after_help = "  masque link reviewer part calm-tone --order 70 --priority 40
   masque link reviewer guardrail no-fabrication")]
 pub(crate) struct LinkArgs {
-    /// Persona
-    #[arg(value_parser = name_to_change)]
-    pub(crate) persona: Name,
-    /// Kind of the piece
-    #[arg(value_enum)]
-    pub(crate) kind: LinkKind,
-    /// Name of the piece
-    pub(crate) name: Name,
+    #[command(flatten)]
+    pub(crate) names: PersonaAndPiece,
     /// Position of a part; lower comes first [default: last]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) order: Option<i32>,
@@ -262,16 +218,11 @@ pub(crate) struct LinkArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque unlink [OPTIONS] [persona] <PERSONA> [KIND] <NAME>")]
 #[command(after_help = "  masque unlink reviewer part calm-tone")]
 pub(crate) struct UnlinkArgs {
-    /// Persona
-    #[arg(value_parser = name_to_change)]
-    pub(crate) persona: Name,
-    /// Kind of the piece
-    #[arg(value_enum)]
-    pub(crate) kind: LinkKind,
-    /// Name of the piece
-    pub(crate) name: Name,
+    #[command(flatten)]
+    pub(crate) names: PersonaAndPiece,
     /// Fail unless the persona is at this revision
     #[arg(long, value_name = "N")]
     pub(crate) if_revision: Option<i64>,

@@ -3,36 +3,38 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use persona::{Name, Scope};
+use persona::{Kind, Scope};
 
-use super::scope::{WRITABLE, name_to_carry, name_to_read};
-use super::{CreateIn, KindWord, OnlyIn, Why, vocabulary};
+use super::scope::WRITABLE;
+use super::{CreateIn, KindWord, OnlyIn, ScopeOption, Target, Why, kind_of, vocabulary};
+use crate::failure::{CommandError, Result};
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque promote [OPTIONS] --to <SCOPE> [KIND] <NAME>")]
 #[command(after_help = "\
-Everything it refers to moves with it, unless the target scope already has it. If the target scope
-has a different definition of one of these names, nothing changes; --replace overwrites it. Pieces
-that others still use stay in the source scope too.
+Everything it refers to is copied with it, unless the target scope already has it. If the target scope \
+has a different definition of one of these names, nothing changes; --replace overwrites it. With --move, \
+the originals are removed, except pieces that others still use.
 
   masque promote reviewer --from project --to shared
-  masque promote reviewer --from shared --to project --copy
-  masque promote calm-tone --kind part --to global")]
+  masque promote reviewer --from shared --to project --move
+  masque promote part calm-tone --to global")]
 pub(crate) struct PromoteArgs {
-    /// Name of the entity
-    #[arg(value_parser = name_to_carry)]
-    pub(crate) name: Name,
-    /// Kind [default: persona]
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub(crate) kind: Option<KindWord>,
+    /// Name of the entity, after its kind if several kinds have the name
+    #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
+    words: Vec<String>,
+    /// Kind, as another way to write it
+    #[arg(long, value_enum, value_name = "KIND", hide = true)]
+    kind: Option<KindWord>,
     /// Source scope [default: where its name resolves]
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]
     pub(crate) from: Option<Scope>,
     /// Target scope
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(WRITABLE, Scope::as_str))]
     pub(crate) to: Scope,
-    /// Copy instead of moving
-    #[arg(long)]
-    pub(crate) copy: bool,
+    /// Remove the originals
+    #[arg(long = "move")]
+    pub(crate) moves: bool,
     /// Overwrite definitions of the same names in the target scope
     #[arg(long)]
     pub(crate) replace: bool,
@@ -40,19 +42,33 @@ pub(crate) struct PromoteArgs {
     pub(crate) why: Why,
 }
 
+impl PromoteArgs {
+    pub(crate) fn target(&self) -> Result<Target<'_>> {
+        Target::with_flag(&self.words, self.kind, ScopeOption::OF_COPYING)
+    }
+}
+
 #[derive(Debug, Args)]
+#[command(override_usage = "\
+masque export [OPTIONS] [KIND] <NAME>...
+       masque export [OPTIONS] --all")]
 #[command(after_help = "\
-A bundle is a personas.toml with the named entities and everything they refer to.
+A bundle is a personas.toml with the named entities and everything they refer to. `masque import` reads it.
 
   masque export reviewer mentor > bundle.toml
-  masque export calm-tone --kind part --output calm.toml")]
+  masque export --all --output library.toml          all scopes but the builtins
+  masque export --all --scope shared                 one scope
+  masque export part calm-tone --output calm.toml")]
 pub(crate) struct ExportArgs {
-    /// Names to export
-    #[arg(value_name = "NAME", required = true, num_args = 1.., value_parser = name_to_read)]
-    pub(crate) names: Vec<Name>,
-    /// Kind of all names [default: persona]
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub(crate) kind: Option<KindWord>,
+    /// Names to export, after their kind if several kinds have them
+    #[arg(value_name = "NAME", num_args = 1..)]
+    words: Vec<String>,
+    /// Export everything that a scope defines, or all of them do
+    #[arg(long, conflicts_with_all = ["words", "kind"])]
+    pub(crate) all: bool,
+    /// Kind of all names, as another way to write it
+    #[arg(long, value_enum, value_name = "KIND", hide = true)]
+    kind: Option<KindWord>,
     /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -60,9 +76,29 @@ pub(crate) struct ExportArgs {
     pub(crate) only: OnlyIn,
 }
 
+impl ExportArgs {
+    /// The entities. A kind before the names is the kind of all.
+    pub(crate) fn targets(&self) -> Result<Vec<Target<'_>>> {
+        if self.words.is_empty() && !self.all {
+            let example = "`masque export reviewer`, or `masque export --all`".to_owned();
+            return Err(CommandError::MissingArgument { argument: "NAME", example }.into());
+        }
+        let (kind, names) = match (self.kind, self.words.as_slice()) {
+            (Some(kind), names) => (Some(Kind::from(kind)), names),
+            (None, [first, names @ ..]) if !names.is_empty() && kind_of(first).is_ok() => {
+                (kind_of(first).ok(), names)
+            }
+            (None, names) => (None, names),
+        };
+        let target = |name: &String| Target::of_kind(kind, name, ScopeOption::OF_READING);
+        names.iter().map(target).collect()
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Shows what would change and asks. Without a terminal it imports only with --yes.
+Shows what would change and asks. Without a terminal it imports only with --yes. An unchanged file \
+changes nothing: no revision, no tag. A file has at most 64 MiB.
 
   masque import bundle.toml
   masque import bundle.toml --scope project --yes

@@ -1,26 +1,48 @@
 //! edit, new, duplicate, rename.
 
 use clap::Args;
-use persona::{Kind, Name, Scope};
+use persona::{Name, Scope};
 
+use super::kind::only_persona;
 use super::scope::WRITABLE;
 use super::{ChangeIn, CreateIn, ScopeOption, Target, Why, vocabulary};
 use crate::failure::{CommandError, Result};
 
 #[derive(Debug, Args)]
-#[command(override_usage = "masque edit [OPTIONS] [KIND] <NAME>")]
+#[command(override_usage = "\
+masque edit [OPTIONS] [KIND] <NAME>
+       masque edit <NAME> --chat <MESSAGE> [--plan] [--clear]
+       masque edit <NAME> --undo")]
 #[command(after_help = "\
-Opens it as TOML in $VISUAL or $EDITOR and checks it before saving. After an error the editor opens
-again. An unchanged or empty file changes nothing. Editing a builtin creates a copy. Comments that
+Opens it as TOML in $VISUAL, $EDITOR or vi and checks it before saving. After an error the editor opens \
+again. An unchanged or empty file changes nothing. Editing a builtin creates a copy. Comments that \
 you add are not kept.
+
+With --chat, an agent makes the change to a persona and its pieces. It remembers the conversation until \
+--clear. --undo takes back everything that its last message changed; edits by hand since then stay.
 
   masque edit reviewer
   masque edit part calm-tone --scope project
-  EDITOR=\"code --wait\" masque edit reviewer")]
+  EDITOR=\"code --wait\" masque edit reviewer
+  masque edit reviewer --chat \"make the tone drier\"
+  masque edit reviewer --chat \"what would you cut?\" --plan
+  masque edit reviewer --undo")]
 pub(crate) struct EditArgs {
-    /// Name of a persona, or kind and name
+    /// Name of the entity, after its kind if several kinds have the name
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
+    /// Tell the editing agent what to change about a persona
+    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["scope", "message"])]
+    pub(crate) chat: Option<String>,
+    /// Let the agent propose changes only
+    #[arg(long, requires = "chat")]
+    pub(crate) plan: bool,
+    /// Begin a new conversation with the agent
+    #[arg(long, requires = "chat")]
+    pub(crate) clear: bool,
+    /// Take back what the agent's last message changed
+    #[arg(long, conflicts_with_all = ["chat", "scope", "message"])]
+    pub(crate) undo: bool,
     #[command(flatten)]
     pub(crate) change: ChangeIn,
     #[command(flatten)]
@@ -28,16 +50,20 @@ pub(crate) struct EditArgs {
 }
 
 impl EditArgs {
-    /// The entity to edit. The kind defaults to persona.
-    pub(crate) fn target(&self) -> Result<(Kind, Name)> {
-        let Target { kind, name, .. } = Target::parse(&self.words, (0, 0), ScopeOption::OF_WRITING)?;
-        Ok((kind, name))
+    pub(crate) fn target(&self) -> Result<Target<'_>> {
+        Target::parse(&self.words, (0, 0), ScopeOption::OF_WRITING)
+    }
+
+    /// The persona that the agent edits.
+    pub(crate) fn persona(&self) -> Result<Name> {
+        only_persona("edit --chat", &self.words)
     }
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque new [OPTIONS] [[persona] NAME]")]
 #[command(after_help = "\
-A template is a builtin persona (masque list --scope builtin). The copy is an ordinary persona. On a
+A template is a builtin persona (masque list --scope builtin). The copy is an ordinary persona. On a \
 terminal, masque asks for everything that is not given.
 
   masque new                                        interactive
@@ -45,7 +71,8 @@ terminal, masque asks for everything that is not given.
   masque new reviewer --template code_reviewer --scope project")]
 pub(crate) struct NewArgs {
     /// Name of the new persona
-    pub(crate) name: Option<Name>,
+    #[arg(value_name = "NAME", num_args = 1..=2)]
+    words: Vec<String>,
     /// Builtin persona to copy
     #[arg(long, short, value_name = "NAME")]
     pub(crate) template: Option<Name>,
@@ -55,14 +82,23 @@ pub(crate) struct NewArgs {
     pub(crate) why: Why,
 }
 
+impl NewArgs {
+    pub(crate) fn name(&self) -> Result<Option<Name>> {
+        match self.words.as_slice() {
+            [] => Ok(None),
+            words => Ok(Some(only_persona("new", words)?)),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(override_usage = "masque duplicate [OPTIONS] [KIND] <NAME> <NEW>")]
 #[command(after_help = "  masque duplicate reviewer strict-reviewer
   masque duplicate part calm-tone calmer-tone
   masque duplicate reviewer reviewer --from shared --scope project")]
 pub(crate) struct DuplicateArgs {
-    /// [KIND] NAME NEW: the entity, and the name of the copy; KIND defaults to persona
-    #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
+    /// [KIND] NAME NEW: the entity, and the name of the copy
+    #[arg(value_name = "NAME", required = true, num_args = 1..=3)]
     words: Vec<String>,
     /// Source scope [default: where its name resolves]
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]
@@ -75,7 +111,8 @@ pub(crate) struct DuplicateArgs {
 }
 
 impl DuplicateArgs {
-    pub(crate) fn target(&self) -> Result<(Kind, Name, Name)> {
+    /// The entity, and the other name.
+    pub(crate) fn target(&self) -> Result<(Target<'_>, Name)> {
         two_names(&self.words, ScopeOption::OF_COPYING)
     }
 }
@@ -88,8 +125,8 @@ References in every writable scope are updated. References that cannot be update
   masque rename reviewer strict-reviewer
   masque rename part calm-tone quiet-tone")]
 pub(crate) struct RenameArgs {
-    /// [KIND] NAME NEW: the entity, and its new name; KIND defaults to persona
-    #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
+    /// [KIND] NAME NEW: the entity, and its new name
+    #[arg(value_name = "NAME", required = true, num_args = 1..=3)]
     words: Vec<String>,
     #[command(flatten)]
     pub(crate) change: ChangeIn,
@@ -98,15 +135,19 @@ pub(crate) struct RenameArgs {
 }
 
 impl RenameArgs {
-    pub(crate) fn target(&self) -> Result<(Kind, Name, Name)> {
+    /// The entity, and the other name.
+    pub(crate) fn target(&self) -> Result<(Target<'_>, Name)> {
         two_names(&self.words, ScopeOption::OF_WRITING)
     }
 }
 
-fn two_names(words: &[String], option: ScopeOption) -> Result<(Kind, Name, Name)> {
-    let Target { kind, name, rest, .. } = Target::parse(words, (1, 1), option)?;
-    match rest {
-        [new] => Ok((kind, name, new.parse::<Name>()?)),
+fn two_names(words: &[String], option: ScopeOption) -> Result<(Target<'_>, Name)> {
+    let target = Target::parse(words, (1, 1), option)?;
+    match target.rest {
+        [new] => {
+            let new = new.parse::<Name>()?;
+            Ok((target, new))
+        }
         _ => {
             Err(CommandError::MissingArgument { argument: "NEW", example: "`[KIND] NAME NEW`".to_owned() }
                 .into())

@@ -14,7 +14,7 @@ use crate::failure::{CommandError, Result};
   masque history reviewer --scope shared   the history in one scope"
 )]
 pub(crate) struct HistoryArgs {
-    /// Name of a persona, or kind and name
+    /// Name of the entity, after its kind if several kinds have the name
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
     /// Show only the newest N revisions, at most 10000 [default: 1000]
@@ -33,7 +33,7 @@ impl HistoryArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "masque diff [OPTIONS] [KIND] <NAME> [REV] [REV]")]
 #[command(after_help = "\
-A revision is a number from `masque history`, or a tag. Pieces that have changed are shown, too. With color, changed words are highlighted;
+A revision is a number from `masque history`, or a tag. Pieces that have changed are shown, too. With color, changed words are highlighted; \
 without, the output is a unified diff that `patch` can read.
 
   masque diff reviewer                     the last change
@@ -42,7 +42,7 @@ without, the output is a unified diff that `patch` can read.
   masque diff reviewer production --compiled   the prompt, then and now
   masque diff part calm-tone --json        {from, to, fields, unified}")]
 pub(crate) struct DiffArgs {
-    /// Name of a persona, or kind and name; then up to two revisions
+    /// Name of the entity, after its kind if several kinds have the name; then up to two revisions
     #[arg(value_name = "NAME", required = true, num_args = 1..=4)]
     words: Vec<String>,
     /// Compare the compiled prompts of a persona
@@ -55,10 +55,14 @@ pub(crate) struct DiffArgs {
 impl DiffArgs {
     /// The entity, and its older and newer revision.
     pub(crate) fn target(&self) -> Result<Target<'_>> {
-        let target = Target::parse(&self.words, (0, 2), ScopeOption::OF_WRITING)?;
-        match self.compiled && target.kind != Kind::Persona {
-            true => Err(CommandError::NotForKind { flags: vec!["--compiled"], kind: target.kind }.into()),
-            false => Ok(target),
+        Target::parse(&self.words, (0, 2), ScopeOption::OF_WRITING)
+    }
+
+    /// Fails if a flag for personas was given for a piece.
+    pub(crate) fn check_kind(&self, kind: Kind) -> Result<()> {
+        match self.compiled && kind != Kind::Persona {
+            true => Err(CommandError::NotForKind { flags: vec!["--compiled"], kind }.into()),
+            false => Ok(()),
         }
     }
 }
@@ -66,15 +70,15 @@ impl DiffArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "masque rollback [OPTIONS] [KIND] <NAME> <REV>")]
 #[command(after_help = "\
-A rollback creates a new revision, so nothing is lost. It also restores deleted entities. Pieces
+A rollback creates a new revision, so nothing is lost. It also restores deleted entities. Pieces \
 that have changed since are listed; --with-pieces rolls back those in the same scope too.
 
   masque rollback reviewer 3 --message \"the shorter one was better\"
   masque rollback reviewer production --with-pieces
   masque rollback part calm-tone production")]
 pub(crate) struct RollbackArgs {
-    /// Name of a persona, or kind and name; then a revision or a tag
-    #[arg(value_name = "NAME", required = true, num_args = 2..=3)]
+    /// Name of the entity, after its kind if several kinds have the name; then a revision or a tag
+    #[arg(value_name = "NAME", required = true, num_args = 1..=3)]
     words: Vec<String>,
     /// Roll back the pieces it refers to as well
     #[arg(long)]
@@ -107,17 +111,21 @@ impl RollbackArgs {
 masque tag [OPTIONS] [KIND] <NAME> [REV] <TAG>
        masque tag [OPTIONS] [KIND] <NAME> --delete <TAG>")]
 #[command(after_help = "\
-A tag names a revision, together with the revisions of all its pieces. Tagging again moves the tag.
-Without REV, the newest revision is tagged.
+A tag names a revision, together with the revisions of all its pieces. Without REV, the newest revision \
+is tagged. A tag that another revision has stays there, unless --move moves it.
 
   masque tag reviewer production
   masque tag reviewer 3 production --message \"the one that passed\"
   masque show reviewer --revision production
+  masque tag reviewer production --move      from an older revision to the newest
   masque tag reviewer --delete production")]
 pub(crate) struct TagArgs {
-    /// Name of a persona, or kind and name; then a revision [default: newest] and the tag
+    /// Name of the entity, after its kind if several kinds have the name; then a revision [default: newest] and the tag
     #[arg(value_name = "NAME", required = true, num_args = 1..=4)]
     words: Vec<String>,
+    /// Move the tag from the revision that has it
+    #[arg(long = "move", conflicts_with = "delete")]
+    pub(crate) moves: bool,
     /// Delete this tag; its revision stays
     #[arg(long, value_name = "TAG")]
     pub(crate) delete: Option<String>,

@@ -9,8 +9,8 @@ use super::vocabulary;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exits with 1 if there is a finding of the --deny level or above, else with 0. Known providers are
-those of config.toml and of the project, those whose key is in the environment, ollama and llamacpp.
+Exits with 1 if there is a finding of the --deny level or above, else with 0. Known providers are \
+those of config.toml and of the project, those whose key is in the environment, ollama and llamacpp. \
 If you have configured none, anthropic, openai and gemini are known too.
 
   masque lint
@@ -18,7 +18,7 @@ If you have configured none, anthropic, openai and gemini are known too.
   masque lint --scope shared --scope global
   masque lint --format sarif > masque.sarif          for code review")]
 pub(crate) struct LintArgs {
-    /// Check this scope; repeatable [default: the files; shared if there are none]
+    /// Check this scope; repeatable [default: the files and shared]
     #[arg(long = "scope", value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]
     pub(crate) scopes: Vec<Scope>,
     /// Output format [default: text, or json with --json]

@@ -6,7 +6,7 @@ use app::inputs::GetPersona;
 use clap::Args;
 use persona::{Kind, Name, PartType};
 
-use super::scope::name_to_read;
+use super::kind::only_persona;
 use super::{KindWord, OnlyIn, ScopeOption, Target, vocabulary};
 use crate::failure::{CommandError, Result};
 
@@ -107,8 +107,9 @@ impl CutArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "masque show [OPTIONS] [KIND] <NAME>")]
 #[command(after_help = "\
-KIND is persona (the default), part, trait, skill, guardrail, arc, tool-preset, bias-profile,
-context-preset or test-input.
+KIND is persona, part, trait, skill, guardrail, arc, tool-preset, bias-profile, context-preset or \
+test-input, in the singular or plural. Without it, a persona of this name is meant, or the only kind \
+that has it.
 
   masque show mentor                          summaries
   masque show mentor --detail                 full contents
@@ -119,7 +120,7 @@ context-preset or test-input.
   masque show reviewer --revision production  an earlier revision, with its pieces
   masque show part plain-tone                 a piece")]
 pub(crate) struct ShowArgs {
-    /// Name of a persona, or kind and name
+    /// Name of the entity, after its kind if several kinds have the name
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
     /// Show full contents instead of summaries
@@ -147,15 +148,12 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// The entity to show. The kind defaults to persona.
     pub(crate) fn target(&self) -> Result<Target<'_>> {
-        let target = Target::parse(&self.words, (0, 0), ScopeOption::OF_READING)?;
-        self.reject_persona_flags(target.kind)?;
-        Ok(target)
+        Target::parse(&self.words, (0, 0), ScopeOption::OF_READING)
     }
 
     /// Fails if a flag for personas was given for a piece.
-    fn reject_persona_flags(&self, kind: Kind) -> Result<()> {
+    pub(crate) fn check_kind(&self, kind: Kind) -> Result<()> {
         let given = [
             ("--override", !self.cut.overrides.is_empty()),
             ("--types", self.cut.types.is_some()),
@@ -181,31 +179,51 @@ fn override_pair(text: &str) -> std::result::Result<(PartType, Name), String> {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque manifest [OPTIONS] [persona] <NAME>")]
+#[command(after_help = "  masque manifest mentor
+  masque manifest mentor --json | jq .tokens")]
 pub(crate) struct ManifestArgs {
     /// Persona
-    #[arg(value_parser = name_to_read)]
-    pub(crate) name: Name,
+    #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
+    words: Vec<String>,
     #[command(flatten)]
     pub(crate) only: OnlyIn,
 }
 
+impl ManifestArgs {
+    pub(crate) fn persona(&self) -> Result<Name> {
+        only_persona("manifest", &self.words)
+    }
+}
+
 #[derive(Debug, Args)]
+#[command(override_usage = "masque compile [OPTIONS] [persona] <NAME>")]
 #[command(after_help = "  masque compile code_reviewer | pbcopy
+  masque compile mentor --origins                 the layer and piece of each line
   masque compile reviewer --revision production
   masque compile mentor --override tone=plain-tone --max-tokens 500
   claude --append-system-prompt \"$(masque compile mentor)\"")]
 pub(crate) struct CompileArgs {
     /// Persona
-    #[arg(value_parser = name_to_read)]
-    pub(crate) name: Name,
+    #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
+    words: Vec<String>,
     /// Use summaries where pieces have them
     #[arg(long)]
     pub(crate) summary: bool,
     #[command(flatten)]
     pub(crate) cut: CutArgs,
+    /// Show the layer, the piece and the scope in front of each line
+    #[arg(long)]
+    pub(crate) origins: bool,
     /// Use this revision or tag
     #[arg(long, value_name = "REV|TAG")]
     pub(crate) revision: Option<String>,
     #[command(flatten)]
     pub(crate) only: OnlyIn,
+}
+
+impl CompileArgs {
+    pub(crate) fn persona(&self) -> Result<Name> {
+        only_persona("compile", &self.words)
+    }
 }

@@ -6,13 +6,16 @@ use std::path::PathBuf;
 use clap::Args;
 use rehearsal::Protocol;
 
+use super::listen::{self, ListenAddress};
+use crate::failure::Result;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A rehearsal is a scripted model that speaks the protocols of Anthropic, OpenAI (responses and chat)
+A rehearsal is a scripted model that speaks the protocols of Anthropic, OpenAI (responses and chat) \
 and Gemini on one port. A script is a TOML file with a list of [[reply]]; see docs/rehearsal.md.
 
   masque rehearse                                    the builtin script
-  masque rehearse talk.toml --listen 127.0.0.1:4800
+  masque rehearse talk.toml --port 4800
   masque rehearse talk.toml --log                    print every request
   masque rehearse --check talk.toml                  check the script and exit
   masque rehearse --record tape.toml --upstream https://api.anthropic.com
@@ -28,8 +31,12 @@ pub(crate) struct RehearseArgs {
     #[arg(long, conflicts_with_all = ["check", "record", "replay"])]
     pub(crate) log: bool,
     /// Address to listen on; loopback only
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
-    pub(crate) listen: SocketAddr,
+    #[arg(long, alias = "listen", value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    #[arg(value_parser = listen::address)]
+    addr: ListenAddress,
+    /// Port to listen on, instead of that of the address
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
     /// Check a script and exit
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "replay"])]
     pub(crate) check: Option<PathBuf>,
@@ -48,4 +55,10 @@ pub(crate) struct RehearseArgs {
     /// Replay without the recorded pauses
     #[arg(long, requires = "replay")]
     pub(crate) at_once: bool,
+}
+
+impl RehearseArgs {
+    pub(crate) fn address(&self) -> Result<SocketAddr> {
+        self.addr.with_port(self.port)
+    }
 }

@@ -1,14 +1,16 @@
 //! `masque conflicts`: names that several scopes define.
 
 use clap::Args;
-use persona::{Name, Scope};
+use persona::{Kind, Name, Scope};
 
 use super::scope::WRITABLE;
-use super::{KindWord, Why, vocabulary};
+use super::{KindWord, ScopeOption, Target, Why, vocabulary};
+use crate::failure::Result;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque conflicts [OPTIONS] [[KIND] NAME]")]
 #[command(after_help = "\
-A name resolves to its definition in the strongest scope that has it: project, then global, then
+A name resolves to its definition in the strongest scope that has it: project, then global, then \
 shared. Resolving keeps one definition and deletes the others; `masque rollback` restores them.
 
   masque conflicts                                  list all conflicts
@@ -17,11 +19,12 @@ shared. Resolving keeps one definition and deletes the others; `masque rollback`
   masque conflicts reviewer --merge                 choose field by field
   masque conflicts reviewer --merge --take summary=global --take parts=project")]
 pub(crate) struct ConflictsArgs {
-    /// Only this name
-    pub(crate) name: Option<Name>,
+    /// Only this name, after its kind if several kinds have it
+    #[arg(id = "name", value_name = "NAME", num_args = 1..=2)]
+    words: Vec<String>,
     /// Only this kind
     #[arg(long, value_enum, value_name = "KIND")]
-    pub(crate) kind: Option<KindWord>,
+    kind: Option<KindWord>,
     /// Exit with 1 if there are conflicts
     #[arg(long, conflicts_with_all = ["use_scope", "merge"])]
     pub(crate) check: bool,
@@ -42,7 +45,23 @@ pub(crate) struct ConflictsArgs {
     pub(crate) why: Why,
 }
 
-fn field_and_scope(text: &str) -> Result<(String, Scope), String> {
+impl ConflictsArgs {
+    /// True if a conflict is to be resolved, not listed.
+    pub(crate) fn resolves(&self) -> bool {
+        self.use_scope.is_some() || self.merge
+    }
+
+    /// The kind and the name to look for, each if given.
+    pub(crate) fn filter(&self) -> Result<(Option<Kind>, Option<Name>)> {
+        if self.words.is_empty() {
+            return Ok((self.kind.map(Kind::from), None));
+        }
+        let Target { kind, name, .. } = Target::with_flag(&self.words, self.kind, ScopeOption::OF_WRITING)?;
+        Ok((kind, Some(name)))
+    }
+}
+
+fn field_and_scope(text: &str) -> std::result::Result<(String, Scope), String> {
     let (field, scope) =
         text.split_once('=').ok_or_else(|| "expected FIELD=SCOPE, for example summary=global".to_owned())?;
     let scope = scope.trim().parse::<Scope>().map_err(|error| error.to_string())?;

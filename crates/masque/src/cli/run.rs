@@ -7,8 +7,9 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use llm::ModelRef;
 use persona::Name;
 
-use super::OnlyIn;
-use super::scope::name_to_read;
+use super::kind::only_persona;
+use super::{CompareArgs, OnlyIn, TestArgs, kind_of};
+use crate::failure::{CommandError, Result};
 
 /// Commands that run a persona or show earlier runs.
 #[derive(Debug, Subcommand)]
@@ -23,6 +24,10 @@ pub(crate) enum RunCommand {
     Plan(PlanArgs),
     /// List the models of all configured providers
     Models(ModelsArgs),
+    /// Run the test inputs of a persona and check its replies
+    Test(TestArgs),
+    /// Compare two versions of a persona on its test inputs
+    Compare(CompareArgs),
 }
 
 /// Options of a new or resumed session.
@@ -34,7 +39,7 @@ pub(crate) struct SessionOptions {
     /// Model to use instead of the persona's choice
     #[arg(long, value_name = "PROVIDER/MODEL")]
     pub(crate) model: Option<ModelRef>,
-    /// Continue a session; a prefix of its id is enough
+    /// Continue a session; the beginning or the end of its id is enough
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// Number of the persona's greeting that opens a new session, 0 for none [default: 1 in a chat on a
@@ -60,8 +65,9 @@ impl SessionOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque chat [OPTIONS] [[persona] NAME]")]
 #[command(after_help = "\
-Type a message and press Enter; end a line with \\ to continue on the next. Ctrl-C interrupts an
+Type a message and press Enter; end a line with \\ to continue on the next. Ctrl-C interrupts an \
 answer, Ctrl-D quits. /help lists commands such as /mode, /plan, /undo and /history.
 
 Without a terminal, each line of standard input is a message. Calls that need approval are refused.
@@ -70,25 +76,44 @@ Without a terminal, each line of standard input is a message. Calls that need ap
   masque chat code_reviewer --plan
   masque chat mentor --model anthropic/claude-sonnet-4-5
   masque chat innkeeper --greeting 2
-  masque chat --session 0193a7")]
+  masque chat                          choose a persona
+  masque chat --continue               take up the last session
+  masque chat --session 4f9c1e")]
 pub(crate) struct ChatArgs {
-    /// Persona; with --session, the persona to switch to
-    #[arg(value_name = "NAME", required_unless_present = "session", value_parser = name_to_read)]
-    pub(crate) name: Option<Name>,
+    /// Persona; with --session, the persona to switch to [default: choose from a list]
+    #[arg(value_name = "NAME", num_args = 1..=2)]
+    words: Vec<String>,
+    /// Continue the last session of this project, or the last with NAME
+    #[arg(long = "continue", short = 'c', conflicts_with_all = ["session", "greeting", "root"])]
+    pub(crate) continue_last: bool,
     #[command(flatten)]
     pub(crate) options: SessionOptions,
 }
 
+impl ChatArgs {
+    pub(crate) fn with_options(options: SessionOptions) -> Self {
+        Self { words: Vec::new(), continue_last: false, options }
+    }
+
+    pub(crate) fn persona(&self) -> Result<Option<Name>> {
+        match self.words.as_slice() {
+            [] => Ok(None),
+            words => Ok(Some(only_persona("chat", words)?)),
+        }
+    }
+}
+
 const RUN_HELP: &str = "\
-The answer goes to standard output, everything else to standard error. Standard input is appended to
+The answer goes to standard output, everything else to standard error. Standard input is appended to \
 the prompt as context (at most 1 MiB). With --json, each event is a line of JSON.
 
-On a terminal, masque asks before a call that needs approval. Without a terminal or with --json, the
-call is refused; --approve read allows read-only tools, --approve all allows everything.
+On a terminal, masque asks before a call that needs approval. Without a terminal or with --json, the \
+call is refused; --approve read allows read-only tools, --approve all allows every tool. Files that are \
+protected or usually hold secrets are always asked about, so they need a terminal.
 
   masque run code_reviewer \"Review this change.\" < change.patch
   masque run doc_writer \"Write the README.\" --approve all
-  masque run mentor \"And in Rust?\" --session 0193a7
+  masque run mentor \"And in Rust?\" --session 4f9c1e
   masque run innkeeper \"A room, please.\" --greeting 1
   masque run code_reviewer \"How would you split src/main.rs?\" --plan --json | jq -c .
 
@@ -102,13 +127,13 @@ Exit codes:
 130  interrupted (143 by SIGTERM, 129 by SIGHUP)";
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque run [OPTIONS] [persona] <NAME> [PROMPT]")]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
-    /// Persona; with --session, the persona to switch to
-    #[arg(value_parser = name_to_read)]
-    pub(crate) name: Name,
-    /// Message; optional if standard input is piped
-    pub(crate) prompt: Option<String>,
+    /// Persona (with --session, the persona to switch to), then the message, which is optional if
+    /// standard input is piped
+    #[arg(value_name = "NAME", required = true, num_args = 1..)]
+    words: Vec<String>,
     #[command(flatten)]
     pub(crate) options: SessionOptions,
     /// Allow calls that need approval
@@ -117,6 +142,23 @@ pub(crate) struct RunArgs {
     /// Maximum number of tool rounds [default: the persona's limit, else 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(limits::MOST_TOOL_ROUNDS)))]
     pub(crate) max_rounds: Option<u32>,
+}
+
+impl RunArgs {
+    /// The persona and the message. Two words are always a name and a message, so that no message is
+    /// mistaken for a name; three are `persona NAME PROMPT`.
+    pub(crate) fn target(&self) -> Result<(Name, Option<&str>)> {
+        let (name, prompt) = match self.words.as_slice() {
+            [kind, _, prompt] if kind_of(kind).is_ok() => {
+                (only_persona("run", &self.words[..2])?, Some(prompt))
+            }
+            [name, more @ ..] if more.len() > 1 => {
+                return Err(CommandError::UnquotedMessage { name: name.clone() }.into());
+            }
+            words => (only_persona("run", &words[..1])?, words.get(1)),
+        };
+        Ok((name, prompt.map(String::as_str)))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -130,16 +172,17 @@ pub(crate) enum Approve {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
-A unique prefix of an ID is enough.
+The beginning or the end of an ID is enough, if no other session has it. The list shows ends, because \
+ids begin with the time.
 
   masque sessions
   masque sessions --persona mentor
-  masque sessions resume 0193a7
-  masque sessions export 0193a7 > talk.md
-  masque sessions export 0193a7 --format json | jq .turns
-  masque sessions approve 0193a7 --all
-  masque sessions cancel 0193a7
-  masque sessions delete 0193a7")]
+  masque sessions resume 4f9c1e
+  masque sessions export 4f9c1e > talk.md
+  masque sessions export 4f9c1e --format json | jq .turns
+  masque sessions approve 4f9c1e --all
+  masque sessions cancel 4f9c1e
+  masque sessions delete 4f9c1e")]
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<SessionsCommand>,
@@ -161,8 +204,8 @@ pub(crate) enum SessionsCommand {
     Approve(ApproveSessionArgs),
     /// Cancel the run of a session
     Cancel(SessionId),
-    /// Delete a session and its messages
-    Delete(SessionId),
+    /// Delete a session and its messages, for good
+    Delete(DeleteSessionArgs),
 }
 
 #[derive(Debug, Args)]
@@ -180,22 +223,36 @@ pub(crate) struct ListSessionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionId {
-    /// Session; a prefix of its id is enough
+    /// Session; the beginning or the end of its id is enough
     #[arg(value_name = "ID")]
     pub(crate) id: String,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "On a terminal, it asks first, because nothing brings a session back.")]
+pub(crate) struct DeleteSessionArgs {
+    /// Session; the beginning or the end of its id is enough
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "\
-Prints the answer and exits like `masque run`. Without a terminal, it also exits with 7 if the
+Prints the answer and exits like `masque run`. Without a terminal, it also exits with 7 if the \
 session needs another approval.
 
-  masque sessions show 0193a7                shows pending calls and their ids
-  masque sessions approve 0193a7 --all
-  masque sessions approve 0193a7 call_1 --reject --reason \"Not that file.\"")]
+  masque sessions show 4f9c1e                shows pending calls and their ids
+  masque sessions approve 4f9c1e --all
+  masque sessions approve 4f9c1e call_1 --reject --reason \"Not that file.\"")]
+#[command(override_usage = "\
+masque sessions approve [OPTIONS] <ID> <CALL>...
+       masque sessions approve [OPTIONS] <ID> --all")]
 #[command(group(ArgGroup::new("what").required(true).args(["calls", "all"])))]
 pub(crate) struct ApproveSessionArgs {
-    /// Session; a prefix of its id is enough
+    /// Session; the beginning or the end of its id is enough
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Ids of pending calls
@@ -214,7 +271,7 @@ pub(crate) struct ApproveSessionArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportSessionArgs {
-    /// Session; a prefix of its id is enough
+    /// Session; the beginning or the end of its id is enough
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Output format [default: markdown, or json with --json]
@@ -229,11 +286,11 @@ pub(crate) enum ExportFormat {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "  masque plan 0193a7 > plan.md
-  masque plan 0193a7 --approve                          switch the session to build mode
-  masque plan 0193a7 --send-back \"Keep the old name.\"   have the persona plan again")]
+#[command(after_help = "  masque plan 4f9c1e > plan.md
+  masque plan 4f9c1e --approve                          switch the session to build mode
+  masque plan 4f9c1e --send-back \"Keep the old name.\"   have the persona plan again")]
 pub(crate) struct PlanArgs {
-    /// Session; a prefix of its id is enough
+    /// Session; the beginning or the end of its id is enough
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
     /// Approve the plan and switch the session to build mode

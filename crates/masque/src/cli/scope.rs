@@ -39,19 +39,9 @@ impl ScopeOption {
     }
 }
 
-/// Parses the name for a command with [`OnlyIn`].
-pub(super) fn name_to_read(word: &str) -> Result<Name, String> {
-    ScopeOption::OF_READING.parse_name(word)
-}
-
 /// Parses the name for a command with [`ChangeIn`] or [`DeleteIn`].
 pub(super) fn name_to_change(word: &str) -> Result<Name, String> {
     ScopeOption::OF_WRITING.parse_name(word)
-}
-
-/// Parses the name for a command that moves or copies between scopes.
-pub(super) fn name_to_carry(word: &str) -> Result<Name, String> {
-    ScopeOption::OF_COPYING.parse_name(word)
 }
 
 /// The scope to read from.

@@ -78,7 +78,15 @@ pub(super) struct Outcome {
     /// The plan that was handed over.
     pub(super) plan: Option<String>,
     /// Calls that were refused because there was no one to approve them.
-    pub(super) refused: Vec<String>,
+    pub(super) refused: Vec<RefusedCall>,
+}
+
+/// A call that was refused because there was no one to approve it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RefusedCall {
+    pub(super) label: String,
+    /// True if no flag allows it: the user is always asked about its file.
+    pub(super) always_asks: bool,
 }
 
 impl Outcome {
@@ -88,7 +96,7 @@ impl Outcome {
             End::EndTurn => None,
             End::Cancelled => Some(Failure::Interrupted),
             End::MaxTokens | End::MaxToolRounds | End::LoopDetected => Some(Failure::Unfinished),
-            End::Refusal => Some(Failure::told(Code::ModelRefused, "the model refused to answer")),
+            End::Refusal => Some(Failure::new(Code::ModelRefused, "the model refused to answer")),
             End::Failed => Some(match &self.error {
                 Some((code, message)) => failed_run(*code, message).into(),
                 None => CommandError::NoAnswer.into(),

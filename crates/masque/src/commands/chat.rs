@@ -4,12 +4,15 @@ use std::io::{self, IsTerminal as _};
 
 use agent::{Mode, SessionStatus};
 use app::Code;
+use app::outputs::ListItem;
 use app::running::{ApprovalPolicy, Greeting, Runtime, SendOptions, SessionView};
+use persona::Name;
 use uuid::Uuid;
 
 use super::answer::{self, AnswerPrinter, Approver, Outcome, Viewer, Watch, error_text, send_failure};
 use super::open_session;
 use super::sessions::transcript;
+use crate::ask::{self, Choice};
 use crate::cli::ChatArgs;
 use crate::failure::{CommandError, Failure, Result};
 use crate::locations::Directories;
@@ -28,6 +31,9 @@ mod slash;
 
 /// The file with the typed messages, beside the database.
 const HISTORY_FILE: &str = "chat_history";
+
+/// Personas to choose from.
+const OFFERED: usize = 200;
 
 /// A running chat.
 struct Chat<'a> {
@@ -58,7 +64,8 @@ pub(super) async fn run(
     verbose: bool,
     output: &mut Output,
 ) -> Result<()> {
-    let ChatArgs { name, options } = args;
+    let name = args.persona()?;
+    let ChatArgs { continue_last, mut options, .. } = args;
     if output.is_json() {
         let instead = "masque run NAME \"…\" --json";
         return Err(CommandError::NoJson { command: "masque chat", instead }.into());
@@ -68,6 +75,17 @@ pub(super) async fn run(
     let runtime = runtime::open(workspace).await?;
     let is_interactive = io::stdin().is_terminal() && output.is_terminal();
     let greeting = is_interactive.then_some(Greeting::FIRST);
+    if continue_last {
+        let root = runtime::root(workspace.project.as_ref(), workspace.audience);
+        let last = open_session::last(&runtime, name.as_ref(), root.as_deref()).await?;
+        options.session = Some(last.to_string());
+    }
+    let name = match name {
+        None if options.session.is_none() && is_interactive && ask::can_ask(output) => {
+            Some(choose(workspace, output).await?)
+        }
+        name => name,
+    };
     let (view, is_new) = open_session::open(&runtime, name, &options, greeting).await?;
     let id = view.session.id;
     let mut chat = Chat {
@@ -102,6 +120,16 @@ pub(super) async fn run(
     }
     outcome?;
     failure.map_or(Ok(()), Err)
+}
+
+/// Lets the user choose a persona, the last used first.
+async fn choose(workspace: &Workspace, output: &mut Output) -> Result<Name> {
+    let recent = workspace.library.recent_personas(OFFERED).await?;
+    let choice = |item: ListItem| {
+        let about = item.summary.as_deref().or(item.description.as_deref()).unwrap_or_default();
+        Choice::new(&format!("{}  {about}", item.name), item.name)
+    };
+    ask::choose("Chat with which persona?", recent.into_iter().map(choice).collect(), 0, output).await
 }
 
 impl Chat<'_> {
@@ -241,7 +269,7 @@ impl Chat<'_> {
     /// Shows an error and continues. Without a terminal, the chat fails.
     fn show_error(&self, error: &str, output: &mut Output) -> Result<Flow> {
         if !self.is_interactive {
-            return Err(Failure::told(Code::InvalidUsage, error));
+            return Err(Failure::new(Code::InvalidUsage, error));
         }
         output.pieces(Stream::Output, &[(Style::Bad, "error: "), (Style::Plain, error)])?;
         Ok(Flow::Continue)

@@ -1,7 +1,6 @@
 //! `masque conflicts`: lists and resolves names that several scopes define.
 
 use app::outputs::{Conflict, ScopedEntityRef};
-use persona::Kind;
 use serde::Serialize;
 
 use crate::cli::ConflictsArgs;
@@ -22,13 +21,13 @@ struct ConflictsOutput<'a> {
 }
 
 pub(crate) async fn run(args: ConflictsArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let kind = args.kind.map(Kind::from);
-    let found = workspace.library.conflicts(kind, args.name.as_ref()).await?;
-    let overrides = match &args.name {
+    let (kind, name) = args.filter()?;
+    let found = workspace.library.conflicts(kind, name.as_ref()).await?;
+    let overrides = match &name {
         Some(name) => workspace.library.overrides(kind, name).await?,
         None => Vec::new(),
     };
-    if let (Some(name), true) = (&args.name, args.use_scope.is_some() || args.merge) {
+    if let (Some(name), true) = (&name, args.resolves()) {
         let conflict = resolve::only_one(found, name, &overrides)?;
         return resolve::run(&conflict, args, workspace, output).await;
     }
@@ -37,7 +36,7 @@ pub(crate) async fn run(args: ConflictsArgs, workspace: &Workspace, output: &mut
     } else if let (true, Some(over)) = (found.is_empty(), overrides.first()) {
         output.line(format!("{}.", no_conflict(over)))?;
     } else if found.is_empty() {
-        let of = args.name.as_ref().map_or(String::new(), |name| format!(" for {name}"));
+        let of = name.as_ref().map_or(String::new(), |name| format!(" for {name}"));
         output.line(format!("No conflicts{of}."))?;
     } else {
         text::print(&found, output)?;

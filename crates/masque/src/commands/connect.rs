@@ -1,14 +1,14 @@
-//! `masque connect`: adds Masque to the configuration file of an MCP client.
+//! `masque connect` adds Masque to the configuration file of an MCP client; `masque disconnect` removes it.
 //!
-//! Only the entry "masque" changes; all other bytes stay. The old file is kept as a backup. A file that
-//! cannot be parsed is not written.
+//! Only the entry "masque" changes; all other bytes stay. The user's old file is kept as a backup; that of a
+//! project is under version control. A file that cannot be parsed is not written.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use app::{Remedy, Report};
 use serde_json::json;
 
-use crate::cli::ConnectArgs;
+use crate::cli::{ConnectArgs, DisconnectArgs};
 use crate::failure::{CommandError, Failure, Result};
 use crate::locations::Directories;
 use crate::output::Output;
@@ -16,8 +16,12 @@ use crate::output::Output;
 mod clients;
 pub(super) use clients::{ClientFile, Format};
 
+mod bearer;
+pub(super) use bearer::is_local;
+use bearer::{Bearer, VARIABLE};
+
 mod entry;
-use entry::Entry;
+use entry::{Entry, LeftOut};
 
 mod json_file;
 mod toml_file;
@@ -25,7 +29,10 @@ mod toml_file;
 mod state;
 pub(super) use state::{ClientState, read_state};
 
+mod program;
+pub(super) use program::executable;
 mod replace;
+use replace::Reader;
 
 /// The key of our entry in every client's configuration.
 const NAME: &str = "masque";
@@ -33,67 +40,141 @@ const NAME: &str = "masque";
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(super) fn run(args: &ConnectArgs, database: Option<&str>, output: &mut Output) -> Result<()> {
-    let target = ClientFile::of(args.client, args.project.as_deref(), &Directories::find()?)?;
-    let entry = Entry::from_args(args, database)?;
-    let fresh = target.merged("", &entry)?;
+    let directories = Directories::find()?;
+    let target = ClientFile::of(args.client, args.project.as_deref(), &directories)?;
+    let entry = Entry::from_args(args, &target, database, &directories)?;
     if args.print {
-        return print(&target, &fresh, output);
+        return print(&target, &entry, &target.merged("", &entry)?, output);
     }
     let old = read(&target.file)?;
     let new = match target.merged(old.as_deref().unwrap_or_default(), &entry) {
         Ok(new) => new,
         // The user adds the entry to a file that cannot be parsed.
-        Err(Failure::Told(report)) => {
+        Err(Failure::Reported(report)) => {
+            let fresh = target.merged("", &entry.without_secret())?;
             let message = format!("{}\nadd this yourself:\n\n{}", report.message, fresh.trim_end());
             return Err(Report { message, ..*report }.into());
         }
         Err(other) => return Err(other),
     };
     let changed = old.as_deref() != Some(new.as_str());
-    let backup = if changed {
-        replace::file(&target.file, old.as_deref(), &new, entry.holds_a_secret())?
-    } else {
-        None
-    };
-    print_result(&target, changed, backup.as_deref(), &entry, output)
+    let reader = if entry.is_secret() { Reader::User } else { Reader::AsBefore };
+    let backup = if changed { replace::file(&target, old.as_deref(), &new, reader)? } else { None };
+    let done = Connected { target: &target, entry: &entry, changed, backup: backup.as_deref() };
+    done.print(args, &directories, output)
 }
 
-fn print(target: &ClientFile, fresh: &str, output: &mut Output) -> Result<()> {
+/// Removes our entry.
+pub(super) fn disconnect(args: &DisconnectArgs, output: &mut Output) -> Result<()> {
+    let target = ClientFile::of(args.client, args.project.as_deref(), &Directories::find()?)?;
+    let old = read(&target.file)?.unwrap_or_default();
+    let new = target.cut(&old)?;
+    let backup = match &new {
+        Some(new) => replace::file(&target, Some(&old), new, Reader::AsBefore)?,
+        None => None,
+    };
     if output.is_json() {
-        let answer = json!({ "client": target.word(), "file": target.file, "content": fresh });
+        let answer = json!({ "client": target.word(), "file": target.file, "changed": new.is_some(), "backup": backup });
         return output.json(&answer);
+    }
+    let (label, file) = (target.label(), target.file.display());
+    if new.is_none() {
+        return output.line(format!("nothing to remove: {label} is not connected in {file}"));
+    }
+    output.line(format!("disconnected {label}: wrote {file}"))?;
+    match backup {
+        Some(backup) => output.line(format!("saved the old file as {}", backup.display())),
+        None => Ok(()),
+    }
+}
+
+fn print(target: &ClientFile, entry: &Entry, fresh: &str, output: &mut Output) -> Result<()> {
+    if output.is_json() {
+        let answer = json!({
+            "client": target.word(),
+            "file": target.file,
+            "content": fresh,
+            "password_left_out": entry.left_out() == Some(LeftOut::Password),
+            "path_left_out": entry.left_out() == Some(LeftOut::Path),
+        });
+        return output.json(&answer);
+    }
+    if let Some(left_out) = entry.left_out() {
+        output.advise(left_out.advice())?;
     }
     output.advise(&format!("Configuration of {} in {}:", target.label(), target.file.display()))?;
     output.exact(fresh)
 }
 
-fn print_result(
-    target: &ClientFile,
+/// The outcome of `connect`.
+struct Connected<'a> {
+    target: &'a ClientFile,
+    entry: &'a Entry,
     changed: bool,
-    backup: Option<&Path>,
-    entry: &Entry,
-    output: &mut Output,
-) -> Result<()> {
-    if output.is_json() {
-        return output.json(&json!({
-            "client": target.word(),
-            "file": target.file,
-            "changed": changed,
-            "backup": backup,
-        }));
+    backup: Option<&'a Path>,
+}
+
+impl Connected<'_> {
+    fn print(&self, args: &ConnectArgs, directories: &Directories, output: &mut Output) -> Result<()> {
+        let Self { target, entry, changed, backup } = *self;
+        let path = if entry.url().is_none() { program::note_about_path(target)? } else { None };
+        if output.is_json() {
+            return output.json(&json!({
+                "client": target.word(),
+                "file": target.file,
+                "changed": changed,
+                "backup": backup,
+                "password_left_out": entry.left_out() == Some(LeftOut::Password),
+                "path_left_out": entry.left_out() == Some(LeftOut::Path),
+                "on_path": path.is_none(),
+                "token": entry.bearer().map(|bearer| match bearer {
+                    Bearer::Literal(_) => "written",
+                    Bearer::Variable => "variable",
+                }),
+            }));
+        }
+        let (label, file) = (target.label(), target.file.display());
+        if changed {
+            output.line(format!("connected {label}: wrote {file}"))?;
+        } else {
+            output.line(format!("nothing to change: {label} is already connected in {file}"))?;
+        }
+        if let Some(backup) = backup {
+            output.line(format!("saved the old file as {}", backup.display()))?;
+        }
+        if let Some(left_out) = entry.left_out() {
+            output.advise(left_out.advice())?;
+        }
+        if let Some(note) = path {
+            output.advise(&note)?;
+        }
+        if let Some(note) = note_about_token(entry, args, directories) {
+            output.advise(&note)?;
+        }
+        if !changed {
+            return Ok(());
+        }
+        if args.tools.is_none() {
+            output.line(
+                "tools: load, which reads personas; --tools author adds writing, --tools all arcs too",
+            )?;
+        }
+        output.line(target.next_step())
     }
-    let (label, file) = (target.label(), target.file.display());
-    if !changed {
-        return output.line(format!("nothing to change: {label} is already connected in {file}"));
-    }
-    output.line(format!("connected {label}: wrote {file}"))?;
-    if let Some(backup) = backup {
-        output.line(format!("saved the old file as {}", backup.display()))?;
-    }
-    if entry.holds_a_secret() {
-        output.line("note: that file now contains the password of the database")?;
-    }
-    output.line(target.next_step())
+}
+
+/// Says where the token of the server is.
+fn note_about_token(entry: &Entry, args: &ConnectArgs, directories: &Directories) -> Option<String> {
+    Some(match entry.bearer()? {
+        Bearer::Literal(_) => "the file has the token of your servers, so only you can read it".to_owned(),
+        Bearer::Variable => {
+            let file = args.token_file.clone().unwrap_or_else(|| directories.token_file());
+            let file = file.display();
+            format!(
+                "the token is not written: set it where the client starts: export {VARIABLE}=$(cat {file})"
+            )
+        }
+    })
 }
 
 /// Reads a configuration file. None if it does not exist.
@@ -124,19 +205,4 @@ fn read(file: &Path) -> Result<Option<String>> {
 /// A file that masque does not edit can be edited by hand.
 fn print_instead() -> Option<Remedy> {
     Some(Remedy::UseField { field: "--print".to_owned() })
-}
-
-/// The path that starts this program. Prefers `masque` on the PATH if it is this program, because a
-/// package manager keeps it up to date.
-pub(super) fn executable() -> Result<PathBuf> {
-    let this = std::env::current_exe()
-        .map_err(|error| CommandError::Internal(format!("the path of this program is unknown: {error}")))?;
-    let same = |candidate: &PathBuf| match (candidate.canonicalize(), this.canonicalize()) {
-        (Ok(candidate), Ok(this)) => candidate == this,
-        _ => false,
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let directories = std::env::split_paths(&path).filter(|directory| directory.is_absolute());
-    let named = directories.map(|directory| directory.join("masque")).find(|file| file.is_file());
-    Ok(named.filter(same).unwrap_or(this))
 }

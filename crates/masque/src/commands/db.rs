@@ -81,7 +81,10 @@ async fn prune(args: &PruneArgs, workspace: &Workspace, output: &mut Output) -> 
 }
 
 async fn info(workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let info = workspace.library.database_info().await?;
+    let mut info = workspace.library.database_info().await?;
+    if let Some(directory) = workspace.unwritable_directory() {
+        info.location = format!("none ({} cannot be written)", directory.display());
+    }
     if output.is_json() {
         return output.json(&info_json(&info));
     }
@@ -94,6 +97,7 @@ pub(super) fn info_json(info: &DatabaseInfo) -> serde_json::Value {
         "engine": info.engine,
         "location": info.location,
         "schema_version": info.schema_version,
+        "schema": info.schema,
         "bytes": info.bytes,
         "counts": counts.collect::<serde_json::Map<_, _>>(),
         "journal_mode": info.journal_mode,
@@ -106,7 +110,8 @@ pub(super) fn print_info(info: &DatabaseInfo, output: &mut Output) -> Result<()>
     let mode = info.journal_mode.as_ref().map(|mode| format!(", journal mode {mode}")).unwrap_or_default();
     output.field("database", &info.location)?;
     output.field("engine", &format!("{}{version}{mode}", info.engine))?;
-    output.field("schema", &format!("version {}", info.schema_version))?;
+    let schema = info.schema.as_ref().map(|schema| format!("{schema}, ")).unwrap_or_default();
+    output.field("schema", &format!("{schema}version {}", info.schema_version))?;
     if let Some(bytes) = info.bytes {
         output.field("size", &shown_bytes(bytes))?;
     }

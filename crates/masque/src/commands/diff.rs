@@ -6,7 +6,7 @@ use persona::{Kind, Name, Scope};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-use super::lookup::Lookup;
+use super::lookup;
 use crate::cli::{DiffArgs, Target};
 use crate::failure::Result;
 use crate::output::{Output, Style};
@@ -34,13 +34,13 @@ struct DiffOutput<'a> {
 }
 
 pub(super) async fn run(args: &DiffArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let Target { kind, name, implied, rest } = args.target()?;
+    let target = args.target()?;
+    let kind = lookup::recorded_kind("diff", &target, args.recorded.scope, workspace).await?;
+    args.check_kind(kind)?;
+    let Target { name, rest, .. } = target;
     let mut revisions = rest.iter().map(|word| RevisionRef::parse(word));
     let (from, to) = (revisions.next(), revisions.next());
-    let diff = workspace.library.diff(kind, &name, args.recorded.scope, from.as_ref(), to.as_ref()).await;
-    let diff = Lookup { command: "diff", name: &name, implied, scope: args.recorded.scope }
-        .resolve(diff, workspace)
-        .await?;
+    let diff = workspace.library.diff(kind, &name, args.recorded.scope, from.as_ref(), to.as_ref()).await?;
     let compiled = match args.compiled {
         true => {
             let library = &workspace.library;
@@ -50,12 +50,14 @@ pub(super) async fn run(args: &DiffArgs, workspace: &Workspace, output: &mut Out
     };
     let RevisionDiff { kind, name, scope, from: old, to: new, fields, pieces, note, .. } = &diff;
     let (note, compiled) = (note.as_deref(), compiled.as_ref());
+    // Without a second revision, the pieces are compared with the current ones.
+    let until = (from.is_none() || to.is_some()).then_some(new);
     let texts = match compiled {
         Some(PromptDiff { from, to }) => vec![Sides::new(&old.label, &new.label, from, to)],
         None => {
             let itself = Sides::new(&old.label, &new.label, &old.toml, &new.toml);
             std::iter::once(itself)
-                .chain(pieces.iter().map(|piece| Sides::of_piece(piece, old, new)))
+                .chain(pieces.iter().map(|piece| Sides::of_piece(piece, old, until)))
                 .collect()
         }
     };
@@ -99,9 +101,12 @@ impl<'a> Sides<'a> {
         Self { old_label: old_label.to_owned(), new_label: new_label.to_owned(), old, new }
     }
 
-    fn of_piece(piece: &'a PieceDiff, old: &DiffSide, new: &DiffSide) -> Self {
-        let label = |side: &DiffSide| format!("{} {} in {}", piece.kind.spoken(), piece.name, side.label);
-        Self::new(&label(old), &label(new), &piece.from_toml, &piece.to_toml)
+    /// `new` is the newer side, or `None` for the piece as it is now.
+    fn of_piece(piece: &'a PieceDiff, old: &DiffSide, new: Option<&DiffSide>) -> Self {
+        let named = format!("{} {}", piece.kind.spoken(), piece.name);
+        let label = |side: &DiffSide| format!("{named} in {}", side.label);
+        let newer = new.map_or_else(|| format!("{named} now"), label);
+        Self::new(&label(old), &newer, &piece.from_toml, &piece.to_toml)
     }
 
     fn unified(&self) -> String {

@@ -11,7 +11,7 @@ use crate::cli::{DEFAULT_ADDRESS, DoctorArgs};
 use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, Warning};
 use crate::project::Project;
 use crate::runtime::AllowedConnections;
 use crate::workspace::WorkspaceOptions;
@@ -86,7 +86,7 @@ pub(super) async fn run(args: DoctorArgs, options: WorkspaceOptions<'_>, output:
         files: files::examine(&surroundings, options.project, &mut problems).await,
         providers: providers::examine(&allowed, &mut problems).await,
         mcp_servers: servers::examine(&allowed, args.try_servers, &mut problems).await,
-        notices: allowed.notices,
+        notices: allowed.notices.iter().map(Warning::text).collect(),
         server: server(&mut problems).await,
         clients: clients::examine(&directories, &mut problems),
         program,

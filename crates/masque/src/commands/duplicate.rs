@@ -2,6 +2,7 @@
 
 use app::inputs::DuplicateEntity;
 
+use super::lookup;
 use super::written::print_with_pieces;
 use crate::cli::DuplicateArgs;
 use crate::failure::Result;
@@ -9,7 +10,9 @@ use crate::output::Output;
 use crate::workspace::Workspace;
 
 pub(crate) async fn run(args: DuplicateArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let (kind, name, new_name) = args.target()?;
+    let (target, new_name) = args.target()?;
+    let kind = lookup::kind("duplicate", &target, args.from, workspace).await?;
+    let name = target.name;
     let DuplicateArgs { from, to, why, .. } = args;
     let Workspace { library, author, .. } = workspace;
     let message = why.message;

@@ -1,16 +1,19 @@
-//! `masque edit`: opens an entity as TOML in the user's editor, and checks it before saving.
+//! `masque edit`: opens an entity as TOML in the user's editor, and checks it before saving. With `--chat`,
+//! the editing agent makes the change.
 
 use app::outputs::Written;
 use app::{ErrorKind, Report, TomlText};
 use persona::{Kind, Name, Scope};
 
 use super::lint::LintReminder;
-use super::{lint, written};
+use super::{lint, lookup, written};
 use crate::cli::EditArgs;
 use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 use crate::wording;
 use crate::workspace::Workspace;
+
+mod chat;
 
 mod draft;
 use draft::{Draft, DraftContent};
@@ -34,7 +37,13 @@ struct EditTarget {
 }
 
 pub(super) async fn run(args: EditArgs, workspace: &Workspace, output: &mut Output) -> Result<LintReminder> {
-    let (kind, name) = args.target()?;
+    if args.chat.is_some() || args.undo {
+        let name = args.persona()?;
+        return chat::run(args, name, workspace, output).await.map(|()| LintReminder::All);
+    }
+    let target = args.target()?;
+    let kind = lookup::kind("edit", &target, args.change.scope, workspace).await?;
+    let name = target.name;
     let editor = Editor::find()?;
     let requested = args.change.scope;
     let (original, found, revision) = read(kind, &name, requested, workspace).await?;
@@ -64,7 +73,7 @@ pub(super) async fn run(args: EditArgs, workspace: &Workspace, output: &mut Outp
         };
         let message = match &failure {
             // The same error again: the user gives up, or the editor is a script.
-            Failure::Told(report) if is_invalid_text(report.kind) && text != last => {
+            Failure::Reported(report) if is_invalid_text(report.kind) && text != last => {
                 target.placed(report, &text, workspace).await
             }
             _ => return Err(keep(draft, &original, failure)),
@@ -132,7 +141,7 @@ fn is_invalid_text(kind: ErrorKind) -> bool {
 /// Keeps the text of a failed edit, and names its file.
 fn keep(draft: Draft, original: &str, failure: Failure) -> Failure {
     match (draft.keep_if_changed(original), failure) {
-        (Some(path), Failure::Told(report)) => {
+        (Some(path), Failure::Reported(report)) => {
             let message = format!("{}\nyour text is saved in {}", report.message, path.display());
             Report { message, ..*report }.into()
         }

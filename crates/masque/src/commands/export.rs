@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use app::outputs::EntityRef;
+use app::outputs::{EntityRef, Exported, ScopedEntityRef};
 use persona::{Kind, Name};
 use serde::Serialize;
 
-use super::written::list;
+use super::lookup;
+use super::written::{list, place_text};
 use crate::cli::ExportArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -22,28 +23,44 @@ struct ExportOutput {
     /// Missing references.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<EntityRef>,
+    /// Definitions that a stronger scope hides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hidden: Vec<ScopedEntityRef>,
 }
 
 pub(crate) async fn run(args: ExportArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let ExportArgs { names, kind, output: file, only } = args;
-    let kind = kind.map_or(Kind::Persona, Kind::from);
-    let names: Vec<(Kind, Name)> = names.into_iter().map(|name| (kind, name)).collect();
-    let (bundle, missing) = workspace.library.export(&names, only.scope).await?;
+    let mut names: Vec<(Kind, Name)> = Vec::new();
+    for target in args.targets()? {
+        names.push((lookup::kind("export", &target, args.only.scope, workspace).await?, target.name));
+    }
+    let ExportArgs { all, output: file, only, .. } = args;
+    let Exported { toml: bundle, missing, hidden } = match all {
+        true => workspace.library.export_all(only.scope).await?,
+        false => workspace.library.export(&names, only.scope).await?,
+    };
     if !missing.is_empty() {
         output.advise(&format!(
             "The bundle refers to missing entities: {}. Create or unlink them before importing it.",
             list(&missing)
         ))?;
     }
+    if !hidden.is_empty() {
+        let left_out: Vec<String> = hidden.iter().map(place_text).collect();
+        output
+            .advise(&format!("Left out, because a stronger scope has the name: {}.", left_out.join(", ")))?;
+    }
+    if bundle.trim().is_empty() {
+        output.advise("There is nothing to export: only the builtins are here.")?;
+    }
     let Some(file) = file.filter(|file| file != Path::new("-")) else {
         if output.is_json() {
-            return output.json(&ExportOutput { file: None, bundle: Some(bundle), missing });
+            return output.json(&ExportOutput { file: None, bundle: Some(bundle), missing, hidden });
         }
         return output.exact(&bundle);
     };
     std::fs::write(&file, &bundle).map_err(|error| Failure::file("write", &file, &error))?;
     if output.is_json() {
-        return output.json(&ExportOutput { file: Some(file), bundle: None, missing });
+        return output.json(&ExportOutput { file: Some(file), bundle: None, missing, hidden });
     }
     output.line(format!("wrote {}; import it with `masque import`", file.display()))
 }

@@ -4,8 +4,8 @@ use app::outputs::{RevisionItem, TagItem};
 use chrono::Local;
 use persona::limits;
 
-use super::lookup::{CommandSubject, Lookup};
-use crate::cli::{HistoryArgs, Target};
+use super::lookup::{self, CommandSubject};
+use crate::cli::HistoryArgs;
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
 use crate::workspace::Workspace;
@@ -16,16 +16,16 @@ const COLUMNS: [Column; 7] = [
     Column::Fixed("WHO"),
     Column::Fixed("WHAT"),
     Column::Stretched("WHY"),
-    Column::Optional("TAGS"),
+    Column::Kept("TAGS"),
     Column::Optional("NAMED"),
 ];
 
 pub(super) async fn run(args: &HistoryArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let Target { kind, name, implied, .. } = args.target()?;
+    let target = args.target()?;
+    let kind = lookup::recorded_kind("history", &target, args.recorded.scope, workspace).await?;
+    let name = target.name;
     let limit = args.limit.map(|limit| limit as usize);
-    let lookup = Lookup { command: "history", name: &name, implied, scope: args.recorded.scope };
-    let history = workspace.library.history(kind, &name, args.recorded.scope, limit).await;
-    let history = lookup.resolve(history, workspace).await?;
+    let history = workspace.library.history(kind, &name, args.recorded.scope, limit).await?;
     if output.is_json() {
         return output.json(&history);
     }

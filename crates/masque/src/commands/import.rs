@@ -1,7 +1,7 @@
 //! `masque import`: previews the changes of a bundle, then applies them.
 
-use app::TomlText;
 use app::outputs::{FieldChange, ImportChange, ImportItem, ImportPlan};
+use app::{Library, TomlText};
 use persona::Scope;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::ask;
 use crate::cli::ImportArgs;
 use crate::definition::read_text;
 use crate::failure::{CommandError, Result};
-use crate::output::{Column, Output, Style, Table, clean, width_of};
+use crate::output::{Column, Output, Style, Table, TransferProgress, clean, width_of};
 use crate::workspace::Workspace;
 
 const COLUMNS: [Column; 3] = [Column::Fixed("NAME"), Column::Fixed("KIND"), Column::Fixed("CHANGE")];
@@ -43,34 +43,46 @@ pub(crate) async fn run(args: ImportArgs, workspace: &Workspace, output: &mut Ou
     };
     let library = &workspace.library;
     let scope = create.scope;
-    let plan = library.plan_import(source, scope).await?;
-    let count = changes(&plan);
+    let import = async |output: &Output| {
+        let mut progress = TransferProgress::on_terminal(output);
+        let mut follow = |at: app::Progress| progress.at(&at);
+        library.follow_import(&workspace.author, source, scope, why.message.clone(), &mut follow).await
+    };
+    // Without a question in between, the import itself is the preview: it is checked and stored once.
+    let mut imported = if yes { Some(import(output).await?) } else { None };
+    let plan = match &imported {
+        Some(done) => done.clone(),
+        None => planned(library, source, scope, output).await?,
+    };
+    let count = plan.changes();
     if !output.is_json() {
         preview(&plan, output)?;
     }
-    let confirmed =
-        if count == 0 || dry_run { false } else { yes || confirm_import(count, &plan, output).await? };
-    let imported = if confirmed {
-        Some(library.import(&workspace.author, source, scope, why.message).await?)
-    } else {
-        None
-    };
+    if imported.is_none() && count > 0 && !dry_run && confirm_import(count, &plan, output).await? {
+        imported = Some(import(output).await?);
+    }
+    let imported = imported.filter(|done| done.changes() > 0);
     if output.is_json() {
         let plan = imported.as_ref().unwrap_or(&plan);
         return output.json(&ImportOutput { imported: imported.is_some(), plan });
     }
     match imported {
-        Some(done) => output.line(format!("imported {} into {}", entities(changes(&done)), done.scope)),
+        Some(done) => output.line(format!("imported {} into {}", entities(done.changes()), done.scope)),
         None if count == 0 => output.line("nothing to import: everything is already up to date"),
         None if dry_run => output.line("dry run: nothing was imported"),
         None => output.line("nothing was imported"),
     }
 }
 
-/// The number of entities that a plan creates or updates.
-fn changes(plan: &ImportPlan) -> usize {
-    let changes = |item: &&ImportItem| matches!(item.change, ImportChange::Create | ImportChange::Update);
-    plan.items.iter().filter(changes).count()
+async fn planned(
+    library: &Library,
+    source: TomlText<'_>,
+    scope: Option<Scope>,
+    output: &Output,
+) -> Result<ImportPlan> {
+    let mut progress = TransferProgress::on_terminal(output);
+    let mut follow = |at: app::Progress| progress.at(&at);
+    Ok(library.follow_plan(source, scope, &mut follow).await?)
 }
 
 async fn confirm_import(count: usize, plan: &ImportPlan, output: &mut Output) -> Result<bool> {

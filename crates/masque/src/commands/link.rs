@@ -1,25 +1,25 @@
 //! `masque link` and `masque unlink`.
 
 use app::inputs::{AddPart, PersonaGuardrail, PersonaPart, PersonaSkill, PersonaTrait};
-use persona::Kind;
+use persona::{Kind, Name};
 
-use super::written;
-use crate::cli::{LinkArgs, LinkKind, UnlinkArgs};
+use super::{lookup, written};
+use crate::cli::{LinkArgs, LinkKind, PersonaAndPiece, UnlinkArgs};
 use crate::failure::{CommandError, Result};
 use crate::output::Output;
 use crate::workspace::Workspace;
 
 pub(super) async fn link(args: LinkArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let LinkArgs { persona, kind, name, order, priority, if_revision, change, why } = args;
+    let LinkArgs { names, order, priority, if_revision, change, why } = args;
+    let (persona, kind, name) = find("link", &names, workspace).await?;
     let (message, scope) = (why.message, change.scope);
-    if kind != LinkKind::Part && (order.is_some() || priority.is_some()) {
-        let kind = Kind::from(kind);
+    if kind != Kind::Part && (order.is_some() || priority.is_some()) {
         return Err(CommandError::NotForKind { flags: vec!["--order", "--priority"], kind }.into());
     }
-    let done = format!("linked {} {name} to {persona}", Kind::from(kind));
-    let idle = format!("{} {name} is already linked to {persona}", Kind::from(kind));
+    let done = format!("linked {kind} {name} to {persona}");
+    let idle = format!("{kind} {name} is already linked to {persona}");
     let Workspace { library, author, .. } = workspace;
-    let written = match kind {
+    let written = match LinkKind::of("link", kind)? {
         LinkKind::Part => {
             let input =
                 AddPart { persona, part: name, part_order: order, priority, if_revision, message, scope };
@@ -44,12 +44,13 @@ pub(super) async fn link(args: LinkArgs, workspace: &Workspace, output: &mut Out
 }
 
 pub(super) async fn unlink(args: UnlinkArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let UnlinkArgs { persona, kind, name, if_revision, change, why } = args;
+    let UnlinkArgs { names, if_revision, change, why } = args;
+    let (persona, kind, name) = find("unlink", &names, workspace).await?;
     let (message, scope) = (why.message, change.scope);
-    let done = format!("unlinked {} {name} from {persona}", Kind::from(kind));
-    let idle = format!("{} {name} is not linked to {persona}", Kind::from(kind));
+    let done = format!("unlinked {kind} {name} from {persona}");
+    let idle = format!("{kind} {name} is not linked to {persona}");
     let Workspace { library, author, .. } = workspace;
-    let written = match kind {
+    let written = match LinkKind::of("unlink", kind)? {
         LinkKind::Part => {
             library
                 .remove_part(author, PersonaPart { persona, part: name, if_revision, message, scope })
@@ -71,4 +72,20 @@ pub(super) async fn unlink(args: UnlinkArgs, workspace: &Workspace, output: &mut
         }
     };
     written::print_of_owner(&written, &done, &idle, output)
+}
+
+/// The persona, and the kind and name of the piece.
+async fn find(
+    command: &'static str,
+    names: &PersonaAndPiece,
+    workspace: &Workspace,
+) -> Result<(Name, Kind, Name)> {
+    let (persona, target) = names.parse()?;
+    match lookup::piece_kind(&format!("{command} {persona}"), &target, LinkKind::ALL, workspace).await? {
+        Some(kind) => Ok((persona, kind, target.name)),
+        None => {
+            let kinds = LinkKind::ALL;
+            Err(CommandError::NoPiece { name: target.name, kinds }.into())
+        }
+    }
 }

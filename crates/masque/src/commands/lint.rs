@@ -10,7 +10,7 @@ use persona::lint::Level;
 use persona::{Kind, Name, Scope};
 use providers::Providers;
 
-use crate::cli::{Deny, LintArgs, LintFormat, ShowArgs};
+use crate::cli::{Deny, LintArgs, LintFormat};
 use crate::config::Config;
 use crate::failure::{CommandError, Failure, Result};
 use crate::output::{Output, Warning};
@@ -49,10 +49,8 @@ pub(super) struct LintSubject {
 }
 
 impl LintSubject {
-    /// The definition that `show` prints.
-    pub(super) fn shown(args: &ShowArgs) -> Option<Self> {
-        let target = args.target().ok()?;
-        Some(Self { kind: target.kind, name: target.name, scope: args.only.scope })
+    pub(super) fn new(kind: Kind, name: Name, scope: Option<Scope>) -> Self {
+        Self { kind, name, scope }
     }
 }
 
@@ -188,7 +186,7 @@ pub(super) async fn print_findings(
     let findings: Vec<LintFinding> = report.findings.into_iter().filter(about).collect();
     if output.is_json() {
         let warning =
-            |found: &LintFinding| Warning::Message(format!("{} [{}]", found.sentence(), found.rule));
+            |found: &LintFinding| Warning::Lint { rule: found.rule.to_string(), sentence: found.sentence() };
         output.warn(&findings.iter().map(warning).collect::<Vec<_>>())?;
     } else {
         text::print_below(&findings, workspace.library.path(*scope), output)?;

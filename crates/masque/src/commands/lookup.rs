@@ -1,22 +1,10 @@
-//! Errors for names that are not found, and command lines that name an entity.
+//! The kind that a bare name means, and command lines that name an entity.
 
-use app::Code;
 use persona::{Kind, Name, Scope};
 
-use crate::cli::kind_of;
-use crate::failure::{Failure, Result};
+use crate::cli::{KindWord, Target, kind_of};
+use crate::failure::{CommandError, Result};
 use crate::workspace::Workspace;
-
-/// A name to look up for a command.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Lookup<'a> {
-    pub(super) command: &'static str,
-    pub(super) name: &'a Name,
-    /// True if no kind was given.
-    pub(super) implied: bool,
-    /// The requested scope.
-    pub(super) scope: Option<Scope>,
-}
 
 /// The arguments that name an entity in commands about its history. Includes the scope if the name alone
 /// resolves to another one.
@@ -40,45 +28,73 @@ impl CommandSubject {
     }
 }
 
-impl Lookup<'_> {
-    /// Returns the result. If no persona was found and no kind was given, the error suggests a piece of
-    /// that name, or a missing name after a kind.
-    pub(super) async fn resolve<T>(self, outcome: app::Result<T>, workspace: &Workspace) -> Result<T> {
-        match outcome {
-            Err(app::Error::NotFound { kind: Kind::Persona, name, near }) if self.implied => {
-                let is_this_name = name == *self.name;
-                let missing = || app::Error::NotFound { kind: Kind::Persona, name, near }.into();
-                if !is_this_name {
-                    return Err(missing());
-                }
-                let better = self.piece(workspace).await.or_else(|| self.without_name());
-                Err(better.unwrap_or_else(missing))
-            }
-            other => Ok(other?),
-        }
+/// The kind of an entity: the given one, else persona if a persona has the name, else the only kind that has
+/// it. Fails if no kind has it.
+pub(super) async fn kind(
+    command: &str,
+    target: &Target<'_>,
+    scope: Option<Scope>,
+    workspace: &Workspace,
+) -> Result<Kind> {
+    match known_kind(command, target, scope, workspace).await? {
+        Some(kind) => Ok(kind),
+        None => Err(workspace.library.nothing_named(&target.name, scope).await.into()),
     }
+}
 
-    fn without_name(self) -> Option<Failure> {
-        let Self { command, name, .. } = self;
-        let kind = kind_of(name.as_str()).ok()?.as_str().replace('_', "-");
-        let message =
-            format!("no persona is named {name:?}; a kind needs a name: `masque {command} {kind} NAME`");
-        Some(Failure::told(Code::NotFound, message))
+/// The same, but None if no kind has the name.
+pub(super) async fn known_kind(
+    command: &str,
+    target: &Target<'_>,
+    scope: Option<Scope>,
+    workspace: &Workspace,
+) -> Result<Option<Kind>> {
+    if target.kind.is_some() {
+        return Ok(target.kind);
     }
+    let found = workspace.library.kinds_named(&target.name, Kind::ALL, scope).await?;
+    only(command, &target.name, found)
+}
 
-    async fn piece(self, workspace: &Workspace) -> Option<Failure> {
-        let Self { command, name, scope, .. } = self;
-        let flag = scope.map(|scope| format!(" --scope {scope}")).unwrap_or_default();
-        for kind in Kind::ALL.iter().filter(|kind| **kind != Kind::Persona) {
-            let names = workspace.library.complete_names(*kind, name.as_str(), 1).await.ok()?;
-            if names.first() == Some(name) {
-                let spoken = kind.spoken();
-                let message = format!(
-                    "no persona is named {name:?}, but a {spoken} is: `masque {command} {kind} {name}{flag}`"
-                );
-                return Some(Failure::told(Code::NotFound, message));
-            }
+/// The same for a command about the history, which also has deleted entities.
+pub(super) async fn recorded_kind(
+    command: &str,
+    target: &Target<'_>,
+    scope: Option<Scope>,
+    workspace: &Workspace,
+) -> Result<Kind> {
+    if let Some(kind) = target.kind {
+        return Ok(kind);
+    }
+    let found = workspace.library.kinds_recorded(&target.name, scope).await?;
+    match only(command, &target.name, found)? {
+        Some(kind) => Ok(kind),
+        None => Err(workspace.library.nothing_named(&target.name, scope).await.into()),
+    }
+}
+
+/// The kind of a piece, among some. None if none of them has the name.
+pub(super) async fn piece_kind(
+    command: &str,
+    target: &Target<'_>,
+    among: &[Kind],
+    workspace: &Workspace,
+) -> Result<Option<Kind>> {
+    if target.kind.is_some() {
+        return Ok(target.kind);
+    }
+    only(command, &target.name, workspace.library.kinds_named(&target.name, among, None).await?)
+}
+
+/// The only kind. None without any, unless the name is that of a kind and the name itself is missing.
+fn only(command: &str, name: &Name, found: Vec<Kind>) -> Result<Option<Kind>> {
+    match (found.as_slice(), kind_of(name.as_str())) {
+        ([kind], _) => Ok(Some(*kind)),
+        ([], Ok(kind)) => {
+            let example = format!("`masque {command} {} NAME`", KindWord::from(kind).dashed());
+            Err(CommandError::MissingArgument { argument: "NAME", example }.into())
         }
-        None
+        ([], Err(_)) => Ok(None),
+        (_, _) => Err(CommandError::AmbiguousKind { name: name.clone(), kinds: found }.into()),
     }
 }

@@ -10,7 +10,7 @@ use crate::output::{Column, Output, Table, one_line};
 use crate::workspace::Workspace;
 
 pub(super) async fn run(args: ManifestArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let input = ByName { name: args.name, scope: args.only.scope };
+    let input = ByName { name: args.persona()?, scope: args.only.scope };
     let manifest = workspace.library.manifest(&input).await?;
     if output.is_json() {
         return output.json(&manifest);

@@ -1,8 +1,6 @@
 //! `masque new`: creates a persona from a template or interactively.
 
-use app::inputs::List;
-use app::outputs::{ListItem, Written};
-use persona::{Kind, Scope, limits};
+use app::outputs::Written;
 
 use super::written;
 use crate::ask;
@@ -15,7 +13,8 @@ mod questions;
 use questions::NewOptions;
 
 pub(crate) async fn run(args: NewArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let NewArgs { name, template, create, why } = args;
+    let name = args.name()?;
+    let NewArgs { template, create, why, .. } = args;
     let scope = create.scope;
     let Workspace { library, author, .. } = workspace;
     let written = match (name, template) {
@@ -40,18 +39,11 @@ fn print_created(written: &Written, output: &mut Output) -> Result<()> {
     ))
 }
 
-/// The builtin personas.
-async fn templates(workspace: &Workspace) -> Result<Vec<ListItem>> {
-    let limit = u32::try_from(limits::PAGE).ok();
-    let list = List { tags: None, query: None, limit, cursor: None, scope: Some(Scope::Builtin) };
-    Ok(workspace.library.list(Kind::Persona, list).await?.items)
-}
-
 /// The error without a terminal: the flags must give everything.
 async fn no_questions(workspace: &Workspace) -> Failure {
-    let names = match templates(workspace).await {
-        Ok(items) => items.iter().map(|item| item.name.to_string()).collect::<Vec<_>>().join("|"),
-        Err(failure) => return failure,
+    let names = match workspace.library.list_templates().await {
+        Ok(page) => page.items.iter().map(|item| item.name.to_string()).collect::<Vec<_>>().join("|"),
+        Err(error) => return error.into(),
     };
     let instead = vec![
         format!("masque new NAME --template {names}"),

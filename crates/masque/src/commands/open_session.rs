@@ -1,12 +1,11 @@
-//! Creates sessions, and finds existing ones by a prefix of their id.
+//! Creates sessions, and finds existing ones by their id or a part of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use agent::{Session, TurnBody};
 use app::Code;
-use app::running::{CreateSession, Greeting, IdPrefix, Runtime, SessionView};
-use futures::future::try_join_all;
+use app::running::{CreateSession, Greeting, IdPrefix, IdSuffix, ListSessions, Runtime, SessionView};
 use persona::Name;
 use uuid::Uuid;
 
@@ -17,14 +16,14 @@ use crate::output::one_line;
 mod ready;
 pub(super) use ready::check_ready;
 
-/// Minimum length of an id prefix.
-const LEAST_PREFIX: usize = 4;
-/// Shown characters of an id, unless more are needed to be unique.
-const SHOWN_PREFIX: usize = 8;
-/// Concurrent lookups of ids.
-const CONCURRENT_LOOKUPS: usize = 8;
-/// Maximum number of sessions in the error for an ambiguous prefix.
+/// Minimum length of a shortened id.
+const LEAST: usize = 4;
+/// Shown characters at the end of an id, unless more are needed to tell all sessions apart.
+pub(crate) const SHORT_ID: usize = 6;
+/// Maximum number of sessions in the error for an ambiguous id.
 const NAMED: usize = 5;
+/// Sessions per read.
+const PAGE: usize = 200;
 
 /// Creates a session, or applies the options to an existing one. Returns true for a new one, which
 /// opens with `greeting` unless the options choose another.
@@ -75,7 +74,7 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|error| Failure::file("find", path, &error))
 }
 
-/// Finds the session with this id or unique prefix.
+/// Finds the session with this id, or the only one whose id begins or ends like this.
 pub(super) async fn find(runtime: &Runtime, text: &str) -> Result<Uuid> {
     let found = matching(runtime, text).await?;
     match found.as_slice() {
@@ -85,7 +84,7 @@ pub(super) async fn find(runtime: &Runtime, text: &str) -> Result<Uuid> {
     }
 }
 
-/// The sessions with this id or prefix, up to a limit.
+/// The sessions with this id, or whose id begins or ends like this, up to a limit.
 pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>> {
     let text = text.trim().to_lowercase();
     if let Ok(id) = text.parse::<Uuid>() {
@@ -95,11 +94,20 @@ pub(super) async fn matching(runtime: &Runtime, text: &str) -> Result<Vec<Uuid>>
             Err(error) => Err(error.into()),
         };
     }
-    let Some(prefix) = IdPrefix::parse(&text).filter(|_| text.len() >= LEAST_PREFIX) else {
-        return Err(CommandError::InvalidSessionId { text: one_line(&text), least: LEAST_PREFIX }.into());
-    };
+    let (prefix, suffix) = (IdPrefix::parse(&text), IdSuffix::parse(&text));
+    if text.len() < LEAST || (prefix.is_none() && suffix.is_none()) {
+        return Err(CommandError::InvalidSessionId { text: one_line(&text), least: LEAST }.into());
+    }
     // One more than shown, to know if there are more.
-    Ok(runtime.sessions_beginning(&prefix, NAMED + 1).await?)
+    let mut found = BTreeSet::new();
+    if let Some(prefix) = prefix {
+        found.extend(runtime.sessions_beginning(&prefix, NAMED + 1).await?);
+    }
+    if let Some(suffix) = suffix {
+        found.extend(runtime.sessions_ending(&suffix, NAMED + 1).await?);
+    }
+    // The newest first, because ids begin with the time.
+    Ok(found.into_iter().rev().collect())
 }
 
 fn missing(text: &str) -> Failure {
@@ -111,42 +119,33 @@ pub(super) fn ambiguous(text: &str, several: &[Uuid]) -> Failure {
     CommandError::AmbiguousSession { text: text.to_owned(), sessions }.into()
 }
 
-/// The prefix length that makes the ids of these sessions unique among all sessions.
-pub(super) async fn short_ids(runtime: &Runtime, sessions: &[Session]) -> Result<usize> {
-    let mut ids: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
-    ids.sort();
-    let among = ids.windows(2).map(|pair| shared(&pair[0], &pair[1])).max().unwrap_or(0);
-    let mut shown = clear_of(among);
+/// The last characters of an id.
+pub(super) fn short(id: Uuid, length: usize) -> String {
+    let id = id.to_string();
+    id[id.len().saturating_sub(length)..].to_owned()
+}
+
+/// The session that was used last, of a persona if one is given, and in the project's directory.
+pub(super) async fn last(runtime: &Runtime, persona: Option<&Name>, root: Option<&Path>) -> Result<Uuid> {
+    let roots: Vec<PathBuf> = root
+        .into_iter()
+        .flat_map(|root| [Some(root.to_owned()), root.canonicalize().ok()])
+        .flatten()
+        .collect();
+    let is_here = |session: &Session| match &session.root {
+        Some(of_session) => roots.iter().any(|root| Path::new(of_session).starts_with(root)),
+        None => roots.is_empty(),
+    };
+    let mut cursor = None;
     loop {
-        let mut longest = shown;
-        for some in ids.chunks(CONCURRENT_LOOKUPS) {
-            let others = some.iter().map(|id| others(runtime, id, shown));
-            for (id, others) in some.iter().zip(try_join_all(others).await?) {
-                let most = others.iter().map(|other| clear_of(shared(id, other))).max();
-                longest = longest.max(most.unwrap_or(0));
-            }
+        let input = ListSessions { persona: persona.cloned(), limit: Some(PAGE), cursor };
+        let page = runtime.sessions(input).await?;
+        if let Some(session) = page.items.iter().find(|session| is_here(session)) {
+            return Ok(session.id);
         }
-        if longest == shown {
-            return Ok(shown);
-        }
-        shown = longest;
+        cursor = match page.next_cursor {
+            Some(cursor) => Some(cursor),
+            None => return Err(CommandError::NothingToContinue { persona: persona.cloned() }.into()),
+        };
     }
-}
-
-/// Ids of other sessions with the same prefix.
-async fn others(runtime: &Runtime, id: &str, shown: usize) -> Result<Vec<String>> {
-    let Some(prefix) = IdPrefix::parse(id.get(..shown).unwrap_or(id)) else { return Ok(Vec::new()) };
-    let found = runtime.sessions_beginning(&prefix, NAMED).await?;
-    Ok(found.iter().map(ToString::to_string).filter(|other| other != id).collect())
-}
-
-/// The length of the common prefix of two ids.
-fn shared(one: &str, other: &str) -> usize {
-    one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
-}
-
-/// The length that shows one character more than the shared prefix. A dash does not count.
-fn clear_of(shared: usize) -> usize {
-    let shown = (shared + 1).max(SHOWN_PREFIX);
-    if matches!(shown, 9 | 14 | 19 | 24) { shown + 1 } else { shown }
 }

@@ -22,11 +22,13 @@ pub(super) async fn print(
     let mut cursor = paging.cursor;
     let mut writer = Writer { columns, cells, table: None, written: 0 };
     let mut counter = Counter::new(output);
+    let mut ranked = None;
     loop {
         let page = fetch(remaining.min(most), cursor.take()).await?;
         counter.add(page.items.len());
         writer.page(&page.items, output)?;
         cursor = page.next_cursor;
+        ranked = ranked.or(page.ranked);
         if !paging.all {
             remaining = remaining.saturating_sub(u32::try_from(page.items.len()).unwrap_or(u32::MAX));
         }
@@ -36,7 +38,7 @@ pub(super) async fn print(
         output.flush()?;
     }
     drop(counter);
-    writer.end(cursor.as_deref(), output)?;
+    writer.end(cursor.as_deref(), ranked, output)?;
     Ok(writer.written)
 }
 
@@ -73,15 +75,20 @@ impl<F: Fn(&ListItem) -> Vec<String>> Writer<'_, F> {
         Ok(())
     }
 
-    fn end(&self, next_cursor: Option<&str>, output: &mut Output) -> Result<()> {
+    fn end(&self, next_cursor: Option<&str>, ranked: Option<usize>, output: &mut Output) -> Result<()> {
         if output.is_json() {
             output.json_text(if self.written == 0 { "{\"items\":[" } else { "\n]" })?;
-            let rest = match (self.written, next_cursor) {
-                (0, _) => "]}\n".to_owned(),
-                (_, None) => "}\n".to_owned(),
-                (_, Some(cursor)) => format!(",\"next_cursor\":{}}}\n", serde_json::json!(cursor)),
-            };
-            return output.json_text(&rest);
+            let next = next_cursor.filter(|_| self.written > 0);
+            let next = next.map(|cursor| format!(",\"next_cursor\":{}", serde_json::json!(cursor)));
+            let ranked = ranked.map(|ranked| format!(",\"ranked\":{ranked}"));
+            let list_end = if self.written == 0 { "]" } else { "" };
+            let (next, ranked) = (next.unwrap_or_default(), ranked.unwrap_or_default());
+            return output.json_text(&format!("{list_end}{next}{ranked}}}\n"));
+        }
+        if let Some(ranked) = ranked {
+            output.advise(&format!(
+                "More than {ranked} entries match, and only {ranked} of them are ranked; add words to narrow the search."
+            ))?;
         }
         if next_cursor.is_some() {
             output.advise(

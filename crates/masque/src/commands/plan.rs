@@ -42,10 +42,7 @@ pub(super) async fn run(
         let shutdown = Shutdown::listen()?;
         let view = runtime.session(id).await?;
         open_session::check_ready(&runtime, &view.session, workspace, output).await?;
-        let view = runtime.send_plan_back(id).await?;
-        if view.session.mode != Mode::Plan {
-            runtime.set_mode(id, Mode::Plan).await?;
-        }
+        runtime.send_plan_back(id).await?;
         let outcome = send(&runtime, id, why, RunPermissions::default(), verbose, &shutdown, output).await;
         return answer::stop(&runtime, &shutdown, outcome).await?.failure().map_or(Ok(()), Err);
     }

@@ -34,15 +34,16 @@ pub(super) async fn amend(
     if definition.is_empty() {
         return Err(nothing_to_change(kind));
     }
+    let UpdateArgs { name, given } = args;
     // The argument wins over a name in the file.
-    definition.set("name", &Some(&args.name))?;
+    definition.set("name", &Some(&name))?;
     let input = AmendEntity {
         kind,
-        name: args.name,
+        name,
         entity: definition.into_fields(),
-        if_revision: args.if_revision.or(file_revision),
-        message: args.why.message,
-        scope: args.change.scope,
+        if_revision: given.if_revision.or(file_revision),
+        message: given.why.message,
+        scope: given.change.scope,
     };
     Ok(workspace.library.amend_entity(&workspace.author, input).await?)
 }

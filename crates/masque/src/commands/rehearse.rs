@@ -24,20 +24,21 @@ pub(super) async fn run(args: RehearseArgs, output: &mut Output) -> Result<()> {
     if let Some(path) = &args.check {
         return check(path, output);
     }
-    server::check_address(args.listen).map_err(|error| error.report())?;
+    let address = args.address()?;
+    server::check_address(address).map_err(|error| error.report())?;
     match (args.record, args.replay) {
         (Some(cassette), _) => {
             let upstream = args.upstream.unwrap_or_default();
             let options = RecordingOptions { upstream, kind: args.kind, cassette };
-            record(options, args.listen, output).await
+            record(options, address, output).await
         }
         (None, Some(cassette)) => {
             let tempo = if args.at_once { Tempo::AtOnce } else { Tempo::AsRecorded };
-            replay(&cassette, tempo, args.listen, output).await
+            replay(&cassette, tempo, address, output).await
         }
         (None, None) => {
             let script = args.positional.or(args.script);
-            serve(script.as_deref(), args.listen, args.log, output).await
+            serve(script.as_deref(), address, args.log, output).await
         }
     }
 }
@@ -186,7 +187,7 @@ async fn bind(address: SocketAddr) -> Result<TcpListener> {
 
 fn unbound(address: SocketAddr, source: io::Error) -> CommandError {
     match source.kind() {
-        io::ErrorKind::AddrInUse => CommandError::AddressInUse { address, by: None, flag: "--listen" },
+        io::ErrorKind::AddrInUse => CommandError::AddressInUse { address, by: None },
         io::ErrorKind::PermissionDenied => CommandError::PortDenied { address },
         _ => CommandError::Listen { address: address.to_string(), source },
     }
@@ -195,7 +196,7 @@ fn unbound(address: SocketAddr, source: io::Error) -> CommandError {
 fn unread(error: &CassetteError) -> Failure {
     match error {
         CassetteError::Io { doing, path, source } => Failure::file(doing, path, source),
-        CassetteError::TooLarge { .. } => Failure::told(Code::FileTooLarge, error.to_string()),
+        CassetteError::TooLarge { .. } => Failure::new(Code::FileTooLarge, error.to_string()),
         CassetteError::Malformed { .. } | CassetteError::Name { .. } => {
             CommandError::InvalidCassette(error.to_string()).into()
         }
@@ -206,7 +207,7 @@ fn unrecorded(error: &RecordError) -> Failure {
     match error {
         RecordError::Upstream { .. } => CommandError::InvalidUpstream(error.to_string()).into(),
         RecordError::Cassette(error) => unread(error),
-        RecordError::Listen(_) => Failure::told(Code::ListenFailed, error.to_string()),
+        RecordError::Listen(_) => Failure::new(Code::ListenFailed, error.to_string()),
         RecordError::Client(_) => CommandError::Internal(error.to_string()).into(),
     }
 }

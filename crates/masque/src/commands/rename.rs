@@ -2,14 +2,16 @@
 
 use app::inputs::RenameEntity;
 
-use super::written;
+use super::{lookup, written};
 use crate::cli::RenameArgs;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::workspace::Workspace;
 
 pub(crate) async fn run(args: RenameArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let (kind, name, new_name) = args.target()?;
+    let (target, new_name) = args.target()?;
+    let kind = lookup::kind("rename", &target, args.change.scope, workspace).await?;
+    let name = target.name;
     let Workspace { library, author, .. } = workspace;
     let (message, scope) = (args.why.message, args.change.scope);
     let input = RenameEntity { kind, name: name.clone(), new_name, message, if_revision: None, scope };

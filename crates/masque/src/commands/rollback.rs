@@ -4,16 +4,18 @@ use app::inputs::{RevisionText, Rollback};
 use app::outputs::{EntityRef, PieceThen, RenamedPiece, RolledBack};
 use persona::{Kind, Name, Scope};
 
-use super::lookup::{CommandSubject, Lookup};
+use super::lookup::{self, CommandSubject};
 use super::written;
-use crate::cli::{RollbackArgs, Target};
+use crate::cli::RollbackArgs;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::workspace::Workspace;
 
 pub(super) async fn run(args: RollbackArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let (Target { kind, name, implied, .. }, revision) = args.target()?;
+    let (target, revision) = args.target()?;
     let scope = args.recorded.scope;
+    let kind = lookup::recorded_kind("rollback", &target, scope, workspace).await?;
+    let name = target.name;
     let input = Rollback {
         kind,
         name: name.clone(),
@@ -23,9 +25,7 @@ pub(super) async fn run(args: RollbackArgs, workspace: &Workspace, output: &mut 
         message: args.why.message.clone(),
         if_revision: args.if_revision,
     };
-    let back = workspace.library.rollback(&workspace.author, input).await;
-    let lookup = Lookup { command: "rollback", name: &name, implied, scope };
-    let back = lookup.resolve(back, workspace).await?;
+    let back = workspace.library.rollback(&workspace.author, input).await?;
     if output.is_json() {
         return output.json(&back);
     }

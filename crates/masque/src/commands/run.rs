@@ -14,11 +14,13 @@ use super::open_session;
 use crate::ask;
 use crate::cli::{Approve, RunArgs};
 use crate::failure::{CommandError, Result};
-use crate::output::{Output, Warning};
+use crate::output::{Output, Warning, WarningCode};
 use crate::runtime;
 use crate::signals::Shutdown;
 use crate::workspace::Workspace;
 
+/// The advice about a call that no flag allows.
+const ALWAYS_ASKS: &str = "run it on a terminal: this file always asks";
 /// The tag around piped input.
 const TAG: &str = "stdin";
 
@@ -28,8 +30,9 @@ pub(super) async fn run(
     verbose: bool,
     output: &mut Output,
 ) -> Result<()> {
-    let RunArgs { name, prompt, options, approve, max_rounds } = args;
-    let message = message(prompt, read_input().await?)?;
+    let (name, prompt) = args.target()?;
+    let message = message(prompt.map(str::to_owned), read_input().await?)?;
+    let RunArgs { options, approve, max_rounds, .. } = args;
     let shutdown = Shutdown::listen()?;
     runtime::warn_of_wide_root(workspace);
     let runtime = runtime::open(workspace).await?;
@@ -76,17 +79,24 @@ pub(super) fn advise_on_plan(id: Uuid, output: &mut Output) -> Result<()> {
 
 /// Warns about refused calls, and how to allow them.
 fn warn_refused(outcome: &Outcome, approve: Option<Approve>, output: &mut Output) -> Result<()> {
-    if outcome.refused.is_empty() {
-        return Ok(());
-    }
     let reason =
         if output.is_json() { "--json cannot ask for approval" } else { "there is no terminal to ask on" };
     let how = match approve {
-        None => "`--approve read` allows read-only tools, `--approve all` allows everything",
-        Some(Approve::Read | Approve::All) => "`--approve all` allows it",
+        None => "`--approve read` allows read-only tools, `--approve all` allows every tool",
+        Some(Approve::Read) => "`--approve all` allows it",
+        // Only files about which the user is always asked are left.
+        Some(Approve::All) => ALWAYS_ASKS,
     };
-    let calls = outcome.refused.join(", ");
-    output.warn(&[Warning::Message(format!("refused {calls}: {reason}; {how}"))])
+    let (always, others): (Vec<_>, Vec<_>) = outcome.refused.iter().partition(|call| call.always_asks);
+    let mut warnings = Vec::new();
+    for (calls, how) in [(others, how), (always, ALWAYS_ASKS)] {
+        if !calls.is_empty() {
+            let calls: Vec<&str> = calls.iter().map(|call| call.label.as_str()).collect();
+            let text = format!("refused {}: {reason}; {how}", calls.join(", "));
+            warnings.push(Warning::new(WarningCode::CallsRefused, text));
+        }
+    }
+    output.warn(&warnings)
 }
 
 /// The permissions and limits of a run.
@@ -108,7 +118,8 @@ pub(super) async fn send(
 ) -> Result<Outcome> {
     let approver = if ask::can_ask(output) { Approver::User } else { Approver::None };
     let policy = match (permissions.approve, approver) {
-        (Some(Approve::All), _) => ApprovalPolicy::All,
+        (Some(Approve::All), Approver::User) => ApprovalPolicy::All,
+        (Some(Approve::All), _) => ApprovalPolicy::AllUnattended,
         (Some(Approve::Read), _) => ApprovalPolicy::Read,
         (None, Approver::User) => ApprovalPolicy::Ask,
         (None, _) => ApprovalPolicy::Refuse,

@@ -4,12 +4,14 @@ use agent::{Session, SessionStatus};
 use app::running::{ListSessions, Runtime, SessionList, SessionView};
 use chrono::{DateTime, Local, Utc};
 use serde_json::json;
+use uuid::Uuid;
 
 use super::answer::{label, pending};
 use super::{chat, open_session};
+use crate::ask;
 use crate::cli::{
-    ChatArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, SessionOptions, SessionsArgs,
-    SessionsCommand,
+    ChatArgs, DeleteSessionArgs, ExportFormat, ExportSessionArgs, ListSessionsArgs, SessionOptions,
+    SessionsArgs, SessionsCommand,
 };
 use crate::failure::Result;
 use crate::output::{Column, Output, Table, one_line};
@@ -40,7 +42,8 @@ pub(super) async fn run(
 ) -> Result<()> {
     let command = match args.command.unwrap_or(SessionsCommand::List(args.list)) {
         SessionsCommand::Resume(resumed) => {
-            let args = ChatArgs { name: None, options: SessionOptions::of_session(resumed.id) };
+            let options = SessionOptions::of_session(resumed.id);
+            let args = ChatArgs::with_options(options);
             return chat::run(args, workspace, verbose, output).await;
         }
         SessionsCommand::Approve(args) => return decide::approve(args, workspace, verbose, output).await,
@@ -51,7 +54,7 @@ pub(super) async fn run(
         SessionsCommand::List(args) => list(args, &runtime, output).await,
         SessionsCommand::Show(shown) => show(&shown.id, &runtime, output).await,
         SessionsCommand::Export(args) => export(&args, &runtime, output).await,
-        SessionsCommand::Delete(deleted) => delete(&deleted.id, &runtime, output).await,
+        SessionsCommand::Delete(args) => delete(&args, &runtime, output).await,
         SessionsCommand::Cancel(cancelled) => decide::cancel(&cancelled.id, &runtime, output).await,
         SessionsCommand::Resume(_) | SessionsCommand::Approve(_) => Ok(()),
     }
@@ -82,7 +85,7 @@ async fn list(args: ListSessionsArgs, runtime: &Runtime, output: &mut Output) ->
         let name = persona.map_or_else(|| "mentor".to_owned(), |persona| persona.to_string());
         return output.advise(&format!("No sessions yet; start one with `masque chat {name}`."));
     }
-    let shown = open_session::short_ids(runtime, &listed.items).await?;
+    let shown = runtime.unique_end(open_session::SHORT_ID).await?;
     let rows: Vec<Vec<String>> = listed.items.iter().map(|session| cells(session, shown)).collect();
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
@@ -100,7 +103,7 @@ fn cells(session: &Session, shown: usize) -> Vec<String> {
         SessionStatus::Waiting => "waiting for approval",
     };
     vec![
-        session.id.to_string().chars().take(shown).collect(),
+        open_session::short(session.id, shown),
         session.persona.to_string(),
         local(session.updated_at),
         one_line(session.title.as_deref().unwrap_or_default()),
@@ -155,10 +158,14 @@ async fn export(args: &ExportSessionArgs, runtime: &Runtime, output: &mut Output
     }
 }
 
-async fn delete(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> {
+async fn delete(args: &DeleteSessionArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {
+    let id = args.id.as_str();
     let found = open_session::matching(runtime, id).await?;
     let deleted = match found.as_slice() {
         [] => None,
+        [one] if !args.yes && ask::can_ask(output) && !confirm_deletion(*one, runtime, output).await? => {
+            return output.line("nothing was deleted");
+        }
         [one] => runtime.delete_session(*one).await?.then_some(*one),
         several => return Err(open_session::ambiguous(id, several)),
     };
@@ -170,4 +177,12 @@ async fn delete(id: &str, runtime: &Runtime, output: &mut Output) -> Result<()> 
         Some(id) => output.line(format!("deleted session {id}")),
         None => output.line(format!("nothing to delete: no session {id}")),
     }
+}
+
+/// Says what the session is, and asks.
+async fn confirm_deletion(id: Uuid, runtime: &Runtime, output: &mut Output) -> Result<bool> {
+    let session = runtime.session(id).await?.session;
+    let title = session.title.as_deref().map(|title| format!(": {}", one_line(title))).unwrap_or_default();
+    output.line(format!("{} with {}{title}", local(session.updated_at), session.persona))?;
+    ask::confirm(&format!("Delete session {id}? Nothing brings it back."), output).await
 }

@@ -6,8 +6,8 @@ use persona::explain::WrittenOut;
 use persona::{AnyEntity, Kind, Name, Scope};
 use serde::Serialize;
 
-use super::lookup::Lookup;
-use crate::cli::{ShowArgs, Target};
+use super::lookup;
+use crate::cli::ShowArgs;
 use crate::failure::Result;
 use crate::output::{Output, Style};
 use crate::workspace::Workspace;
@@ -18,19 +18,22 @@ mod piece_text;
 mod plain_text;
 mod preset_text;
 
-pub(super) async fn run(args: ShowArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let Target { kind, name, implied, .. } = args.target()?;
+/// Shows an entity. Returns its kind and name.
+pub(super) async fn run(args: ShowArgs, workspace: &Workspace, output: &mut Output) -> Result<(Kind, Name)> {
+    let target = args.target()?;
+    let kind = lookup::kind("show", &target, args.only.scope, workspace).await?;
+    args.check_kind(kind)?;
+    let name = target.name;
     if kind != Kind::Persona {
-        return show_piece(args, kind, name, workspace, output).await;
-    }
-    let lookup = Lookup { command: "show", name: &name, implied, scope: args.only.scope };
-    if args.explain {
-        explain(&args, lookup, workspace, output).await
+        show_piece(args, kind, name.clone(), workspace, output).await?;
+    } else if args.explain {
+        explain(&args, &name, workspace, output).await?;
     } else if args.flat {
-        flat(&args, lookup, workspace, output).await
+        flat(&args, &name, workspace, output).await?;
     } else {
-        show_persona(args, lookup, workspace, output).await
+        show_persona(args, &name, workspace, output).await?;
     }
+    Ok((kind, name))
 }
 
 async fn show_piece(
@@ -61,20 +64,15 @@ async fn show_piece(
     }
 }
 
-async fn explain(
-    args: &ShowArgs,
-    lookup: Lookup<'_>,
-    workspace: &Workspace,
-    output: &mut Output,
-) -> Result<()> {
-    let input = ByName { name: lookup.name.clone(), scope: args.only.scope };
-    let explanation = lookup.resolve(workspace.library.explain(&input).await, workspace).await?;
+async fn explain(args: &ShowArgs, name: &Name, workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let input = ByName { name: name.clone(), scope: args.only.scope };
+    let explanation = workspace.library.explain(&input).await?;
     if output.is_json() { output.json(&explanation) } else { explanation::print(&explanation, output) }
 }
 
-async fn flat(args: &ShowArgs, lookup: Lookup<'_>, workspace: &Workspace, output: &mut Output) -> Result<()> {
-    let input = ByName { name: lookup.name.clone(), scope: args.only.scope };
-    let written = lookup.resolve(workspace.library.written_out(&input).await, workspace).await?;
+async fn flat(args: &ShowArgs, name: &Name, workspace: &Workspace, output: &mut Output) -> Result<()> {
+    let input = ByName { name: name.clone(), scope: args.only.scope };
+    let written = workspace.library.written_out(&input).await?;
     let WrittenOut { persona, scope, shifts } = written;
     // A definition has no field for the shifts.
     if output.is_json() {
@@ -90,15 +88,10 @@ async fn flat(args: &ShowArgs, lookup: Lookup<'_>, workspace: &Workspace, output
     shifts.iter().try_for_each(|shift| output.advise(&format!("  {shift}")))
 }
 
-async fn show_persona(
-    args: ShowArgs,
-    lookup: Lookup<'_>,
-    workspace: &Workspace,
-    output: &mut Output,
-) -> Result<()> {
+async fn show_persona(args: ShowArgs, name: &Name, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let compiled = args.compiled;
-    let input = input(args, lookup.name.clone())?;
-    let loaded = lookup.resolve(workspace.library.get_persona(&input).await, workspace).await?;
+    let input = input(args, name.clone())?;
+    let loaded = workspace.library.get_persona(&input).await?;
     let view = app::parse_view(&loaded);
     if compiled {
         if output.is_json() {

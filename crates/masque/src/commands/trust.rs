@@ -13,13 +13,13 @@ use crate::failure::{CommandError, Result};
 use crate::locations::Directories;
 use crate::output::{Output, Style};
 use crate::project::{Connections, Project, read_text};
-use crate::trust::{News, TrustList, TrustState, canonical};
+use crate::trust::{Approvals, News, TrustList, TrustState, canonical};
 use crate::workspace::{Workspace, WorkspaceOptions};
 
 const MEANING: [&str; 3] = [
     "- starts the programs below as MCP servers, with your permissions;",
     "- calls models at the addresses below, with keys from the variables below;",
-    "- runs the tools that its presets approve, without asking you.",
+    "- runs the tools that the presets below approve, without asking you.",
 ];
 
 pub(super) async fn run(args: TrustArgs, options: WorkspaceOptions<'_>, output: &mut Output) -> Result<()> {
@@ -33,7 +33,12 @@ pub(super) async fn run(args: TrustArgs, options: WorkspaceOptions<'_>, output: 
             true => TrustList::unconfirm(&directories, name.as_str())?,
             false => confirm_preset(&name, yes, &directories, options, output).await?,
         };
-        let shown = Subject { field: "preset", name: name.as_str(), shown: format!("the preset {name}") };
+        let shown = Subject {
+            field: "preset",
+            name: name.as_str(),
+            shown: format!("the preset {name}"),
+            undo: format!("--preset {name}"),
+        };
         return print_result(&shown, !revoke, changed, output);
     }
     let root = match directory {
@@ -67,27 +72,29 @@ async fn confirm_preset(
     let workspace = Workspace::open(options).await?;
     let input = ByName { name: name.clone(), scope: Some(Scope::Shared) };
     let preset = workspace.library.get::<ToolPreset>(&input).await?.entity;
-    let content = agent::preset_hash(&preset);
     let list = TrustList::read(directories)?;
-    if list.confirms(&content) || yes {
-        return TrustList::confirm(directories, name.as_str(), content);
+    if list.confirms(&agent::preset_hash(&preset)) || yes {
+        return TrustList::confirm(directories, &preset);
     }
     if !ask::can_ask(output) {
         return Err(CommandError::NeedsConsent { action: format!("confirming the preset {name}") }.into());
     }
-    if list.presets.iter().any(|confirmed| confirmed.name == name.as_str()) {
-        output.line(format!("The preset {name} changed since you confirmed it."))?;
+    if let Some(before) = list.presets.iter().find(|confirmed| confirmed.name == name.as_str()) {
+        output.line(format!(
+            "The preset {name} changed since you confirmed it. It ran these without asking:"
+        ))?;
+        before.tools.iter().try_for_each(|tool| output.paragraph(2, &format!("- {tool}")))?;
     }
     output.line(format!(
         "If you confirm the preset {name}, every persona that uses it runs these tools without asking:"
     ))?;
-    for tool in agent::auto_tools(&preset) {
+    for tool in preset.auto_tools() {
         output.paragraph(2, &format!("- {tool}"))?;
     }
     output.line("If the preset changes, masque asks again.")?;
     output.blank()?;
     match ask::confirm("Confirm it?", output).await? {
-        true => TrustList::confirm(directories, name.as_str(), content),
+        true => TrustList::confirm(directories, &preset),
         false => Err(CommandError::Declined.into()),
     }
 }
@@ -103,13 +110,16 @@ async fn consent(directory: &str, text: &str, list: &TrustList, output: &mut Out
     }
     if list.state(Path::new(directory), text) == TrustState::Changed {
         output.line(format!("{directory} changed since you trusted it."))?;
-        for (news, entry) in list.news(Path::new(directory), text) {
-            let word = match news {
-                News::New => "new",
-                News::Changed => "changed",
-                News::Gone => "gone",
-            };
-            output.field(word, &entry)?;
+        for News { field, before, now } in list.news(Path::new(directory), text) {
+            match (before, now) {
+                (None, Some(now)) => output.field("new", &format!("{field} = {now}"))?,
+                (Some(before), None) => output.field("gone", &format!("{field} = {before}"))?,
+                (before, now) => {
+                    output.field("changed", &field)?;
+                    output.field("  was", &before.unwrap_or_default())?;
+                    output.field("  is", &now.unwrap_or_default())?;
+                }
+            }
         }
     }
     output.line(format!("If you trust {directory}, its personas.toml"))?;
@@ -135,6 +145,14 @@ async fn consent(directory: &str, text: &str, list: &TrustList, output: &mut Out
         };
         output.field("provider", &format!("{name} is at {address}{key}"))?;
     }
+    let approvals = Approvals::read(text);
+    for (name, tools) in &approvals.presets {
+        output.field("tool preset", &format!("{name} runs without asking: {}", tools.join(", ")))?;
+    }
+    for (name, presets) in &approvals.borrowed {
+        let presets = presets.iter().map(String::as_str).collect::<Vec<_>>().join(" and ");
+        output.field("persona", &format!("{name} uses {presets}, which this file does not define"))?;
+    }
     named.warnings.iter().try_for_each(|warning| output.field("invalid", warning))?;
     output.line("If these change, masque asks again.")?;
     output.blank()?;
@@ -150,11 +168,13 @@ struct Subject<'a> {
     field: &'a str,
     name: &'a str,
     shown: String,
+    /// The arguments of `masque trust --revoke` that undo the trust.
+    undo: String,
 }
 
 impl<'a> Subject<'a> {
     fn directory(directory: &'a str) -> Self {
-        Self { field: "directory", name: directory, shown: directory.to_owned() }
+        Self { field: "directory", name: directory, shown: directory.to_owned(), undo: directory.to_owned() }
     }
 }
 
@@ -165,7 +185,10 @@ fn print_result(subject: &Subject<'_>, trusted: bool, changed: bool, output: &mu
     }
     let shown = output.styled(Style::Name, &subject.shown);
     output.styled_line(&match (trusted, changed) {
-        (true, true) => format!("{shown} is now trusted; `masque trust --revoke` undoes this."),
+        (true, true) => {
+            let undo = output.styled(Style::Plain, &subject.undo);
+            format!("{shown} is now trusted; `masque trust --revoke {undo}` undoes this.")
+        }
         (true, false) => format!("{shown} is already trusted."),
         (false, true) => format!("{shown} is no longer trusted."),
         (false, false) => format!("{shown} was not trusted."),

@@ -130,9 +130,17 @@ fn print_came_along(copied: &[EntityRef], output: &mut Output) -> Result<()> {
 
 /// Lists pieces by name, up to a limit.
 pub(super) fn list(pieces: &[EntityRef]) -> String {
-    let named = pieces.iter().take(MOST_NAMED).map(|piece| format!("{} {}", piece.kind.spoken(), piece.name));
-    let named = named.collect::<Vec<_>>().join(", ");
-    match pieces.len().saturating_sub(MOST_NAMED) {
+    listed(pieces, |piece| format!("{} {}", piece.kind.spoken(), piece.name))
+}
+
+/// Lists entities with their scopes, up to a limit.
+pub(super) fn list_places(places: &[ScopedEntityRef]) -> String {
+    listed(places, place_text)
+}
+
+fn listed<T>(all: &[T], text: impl Fn(&T) -> String) -> String {
+    let named = all.iter().take(MOST_NAMED).map(text).collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(MOST_NAMED) {
         0 => named,
         more => format!("{named} and {more} more"),
     }

@@ -20,6 +20,10 @@ pub(crate) enum CommandError {
     LintPath { path: String, command: String },
     #[error("{}s do not support {}", kind.spoken(), listed(flags))]
     NotForKind { flags: Vec<&'static str>, kind: Kind },
+    #[error("{command} takes {} only", plurals(kinds))]
+    OtherKind { command: &'static str, kind: Kind, kinds: Vec<Kind> },
+    #[error("the message is more than one argument")]
+    UnquotedMessage { name: String },
     #[error("{flag} names {value} twice")]
     NamedTwice { flag: &'static str, value: String },
     #[error("{} cannot be used with {flag}", listed(others))]
@@ -29,12 +33,14 @@ pub(crate) enum CommandError {
     #[error("nothing to change")]
     NothingToChange { kind: Kind },
 
-    #[error("invalid session id {text:?} (expected at least its first {least} characters)")]
+    #[error("invalid session id {text:?} (expected at least {least} characters of its beginning or end)")]
     InvalidSessionId { text: String, least: usize },
     #[error("no session has the id {text:?}")]
     UnknownSession { text: String },
-    #[error("several sessions have an id that starts with {text:?}")]
+    #[error("several sessions have an id that starts or ends with {text:?}")]
     AmbiguousSession { text: String, sessions: Vec<Uuid> },
+    #[error("there is no earlier session{} in this project", persona.as_ref().map(|name| format!(" with {name}")).unwrap_or_default())]
+    NothingToContinue { persona: Option<Name> },
     #[error("session {id} has no plan yet")]
     NoPlan { id: Uuid },
     #[error("session {id} has no pending approvals")]
@@ -50,8 +56,10 @@ pub(crate) enum CommandError {
     #[error("no persona is named {name:?} here; session {id} belongs to {project}")]
     PersonaElsewhere { name: Name, id: Uuid, project: String },
 
-    #[error("entities of several kinds named {name} have a conflict")]
+    #[error("entities of several kinds are named {name}")]
     AmbiguousKind { name: Name, kinds: Vec<Kind> },
+    #[error("no piece is named {:?}", name.as_str())]
+    NoPiece { name: Name, kinds: &'static [Kind] },
     #[error("{scope} does not define {} {name}", kind.spoken())]
     NotDefinedThere { scope: Scope, kind: Kind, name: Name, scopes: Vec<Scope> },
     #[error("no scope is chosen for {}", listed(fields))]
@@ -101,6 +109,12 @@ pub(crate) enum CommandError {
     InvalidPath { path: String, remedy: Remedy },
     #[error("{path} is not a directory{}", how.map(|how| format!(" ({how})")).unwrap_or_default())]
     NotADirectory { path: String, how: Option<&'static str>, exists: bool },
+    #[error("there is no directory {directory} for the database {path}")]
+    NoDatabaseDirectory { path: String, directory: String },
+    #[error("{path} is not a directory")]
+    NoDirectory { path: String, exists: bool },
+    #[error("{file} exists already; it is left as it is")]
+    HasPersonas { file: String },
     #[error("the working directory no longer exists")]
     NoWorkingDirectory,
     #[error("{most} projects are trusted, which is the limit")]
@@ -108,6 +122,8 @@ pub(crate) enum CommandError {
     #[error("{path} {why}, so no project is trusted")]
     UnsafeFile { path: String, why: &'static str, command: String },
 
+    #[error("the address of {flag} has a user or a password, which a configuration file must not hold")]
+    PasswordInAddress { flag: &'static str },
     #[error("{client} does not support {what}")]
     NotSupported { client: &'static str, what: &'static str, flag: &'static str },
     #[error("{file} is unchanged: {problem}")]
@@ -120,7 +136,7 @@ pub(crate) enum CommandError {
     TooManyCopies { file: String },
 
     #[error("{address} is in use{}", by.map(|by| format!(" by {by}")).unwrap_or_default())]
-    AddressInUse { address: SocketAddr, by: Option<&'static str>, flag: &'static str },
+    AddressInUse { address: SocketAddr, by: Option<&'static str> },
     #[error("you may not listen on port {}", address.port())]
     PortDenied { address: SocketAddr },
     #[error("cannot listen on {address}: {source}")]
@@ -139,6 +155,10 @@ pub(crate) enum CommandError {
     InvalidProviders(String),
     #[error("MASQUE_LOG={value:?} is not a filter: {problem}")]
     InvalidLogFilter { value: String, problem: String },
+    #[error("{path} has no token of 32 to 256 letters, digits, \"-\", \".\", \"_\" or \"~\"")]
+    InvalidToken { path: String },
+    #[error("no token for the server: {0}")]
+    NoToken(String),
     #[error("no model answered")]
     NoAnswer,
     #[error("{0}")]
@@ -149,21 +169,25 @@ impl AsReport for CommandError {
     fn code(&self) -> Code {
         match self {
             Self::MissingArgument { .. } => Code::MissingField,
-            Self::UnexpectedArgument { .. } | Self::LintPath { .. } => Code::InvalidUsage,
-            Self::NotForKind { .. } => Code::NotForKind,
+            Self::UnexpectedArgument { .. } | Self::UnquotedMessage { .. } | Self::LintPath { .. } => {
+                Code::InvalidUsage
+            }
+            Self::NotForKind { .. } | Self::OtherKind { .. } => Code::NotForKind,
             Self::NamedTwice { .. } => Code::NamedTwice,
             Self::Conflicting { .. } => Code::ConflictingFields,
-            Self::InvalidValue { .. } | Self::InvalidUpstream(_) => Code::InvalidValue,
+            Self::InvalidValue { .. } | Self::InvalidUpstream(_) | Self::PasswordInAddress { .. } => {
+                Code::InvalidValue
+            }
             Self::NothingToChange { .. } => Code::NothingToChange,
             Self::InvalidSessionId { .. } => Code::InvalidSessionId,
-            Self::UnknownSession { .. } => Code::UnknownSession,
+            Self::UnknownSession { .. } | Self::NothingToContinue { .. } => Code::UnknownSession,
             Self::AmbiguousSession { .. } => Code::AmbiguousSession,
             Self::NoPlan { .. } => Code::NoPlan,
             Self::NothingPending { .. } => Code::NothingPending,
             Self::UnknownApproval { .. } => Code::UnknownApproval,
             Self::StillRunning { .. } => Code::StillRunning,
             Self::Answering { .. } | Self::AwaitsPermission { .. } => Code::NotSent,
-            Self::PersonaElsewhere { .. } => Code::NotFound,
+            Self::PersonaElsewhere { .. } | Self::NoPiece { .. } => Code::NotFound,
             Self::AmbiguousKind { .. } => Code::AmbiguousKind,
             Self::NotDefinedThere { .. } => Code::NotDefinedThere,
             Self::UndecidedFields { .. } => Code::UndecidedFields,
@@ -186,13 +210,16 @@ impl AsReport for CommandError {
             Self::NamedTwice { flag, .. }
             | Self::InvalidValue { flag, .. }
             | Self::NotSupported { flag, .. }
+            | Self::PasswordInAddress { flag }
             | Self::Conflicting { flag, .. } => Subject::field(*flag),
             Self::NotForKind { flags, kind } => Subject {
                 kind: Some(*kind),
                 field: flags.first().map(|flag| (*flag).to_owned()),
                 ..Subject::default()
             },
-            Self::NothingToChange { kind } => Subject { kind: Some(*kind), ..Subject::default() },
+            Self::NothingToChange { kind } | Self::OtherKind { kind, .. } => {
+                Subject { kind: Some(*kind), ..Subject::default() }
+            }
             Self::InvalidSessionId { text, .. }
             | Self::UnknownSession { text }
             | Self::AmbiguousSession { text, .. } => Subject::session(text),
@@ -205,7 +232,7 @@ impl AsReport for CommandError {
             Self::PersonaElsewhere { name, id, .. } => {
                 Subject { session: Some(id.to_string()), ..Subject::entity(Kind::Persona, name.as_str()) }
             }
-            Self::AmbiguousKind { name, .. } => {
+            Self::AmbiguousKind { name, .. } | Self::NoPiece { name, .. } => {
                 Subject { name: Some(name.to_string()), ..Subject::default() }
             }
             Self::NotDefinedThere { scope, kind, name, .. } => {
@@ -218,11 +245,15 @@ impl AsReport for CommandError {
             | Self::LintPath { path, .. }
             | Self::InvalidPath { path, .. }
             | Self::NotADirectory { path, .. }
+            | Self::NoDatabaseDirectory { path, .. }
             | Self::UnsafeFile { path, .. }
+            | Self::NoDirectory { path, .. }
+            | Self::HasPersonas { file: path }
             | Self::NotEditable { file: path, .. }
             | Self::NotAFile { file: path }
             | Self::FileChanged { file: path }
             | Self::TooManyCopies { file: path }
+            | Self::InvalidToken { path }
             | Self::InvalidScript { path, .. } => Subject::file(path),
             Self::InvalidEditor { variable, .. } => Subject::field(variable),
             Self::InvalidLogFilter { .. } => Subject::field("MASQUE_LOG"),
@@ -238,6 +269,7 @@ impl AsReport for CommandError {
                 near.iter().map(|field| (*field).to_owned()).collect()
             }
             Self::UnknownApproval { pending, .. } => pending.clone(),
+            Self::AmbiguousKind { kinds, .. } => kinds.iter().map(ToString::to_string).collect(),
             _ => Vec::new(),
         }
     }
@@ -252,12 +284,19 @@ impl AsReport for CommandError {
             Self::LintPath { command, .. } => vec![run(command.clone())],
             Self::NotForKind { flags, .. } => vec![Remedy::LeaveOut { fields: owned(flags) }],
             Self::Conflicting { others, .. } => vec![Remedy::LeaveOut { fields: owned(others) }],
+            Self::PasswordInAddress { .. } => {
+                vec![Remedy::WriteAs { example: "http://127.0.0.1:4747/mcp".to_owned() }]
+            }
             Self::NotSupported { flag, .. } => vec![Remedy::LeaveOut { fields: owned(&[*flag]) }],
             Self::NothingToChange { kind } => vec![
                 Remedy::WriteAs { example: format!("`masque update {kind} NAME --summary TEXT`") },
                 Remedy::AddField { field: "--file".to_owned() },
             ],
             Self::InvalidSessionId { .. } | Self::UnknownSession { .. } => vec![Remedy::ListSessions],
+            Self::NothingToContinue { persona } => {
+                let name = persona.as_ref().map_or("NAME", Name::as_str);
+                vec![run(format!("masque chat {name}")), Remedy::ListSessions]
+            }
             Self::AmbiguousSession { .. } => vec![Remedy::DidYouMean],
             Self::NoPlan { .. } => vec![Remedy::AskForPlan],
             Self::NothingPending { id } | Self::StillRunning { id } => {
@@ -272,23 +311,26 @@ impl AsReport for CommandError {
                 run(format!("masque sessions cancel {id}")),
             ],
             Self::PersonaElsewhere { project, .. } => vec![run(format!("masque --project {project} …"))],
-            Self::AmbiguousKind { kinds, .. } => {
-                let words = kinds.iter().map(|kind| format!("--kind {kind}")).collect();
+            Self::NoPiece { kinds, .. } => {
+                kinds.iter().map(|kind| Remedy::ListKind { kind: *kind, part_type: None }).collect()
+            }
+            Self::OtherKind { kinds, .. } if kinds.len() == 1 => {
+                kinds.iter().map(|kind| Remedy::ListKind { kind: *kind, part_type: None }).collect()
+            }
+            Self::OtherKind { kinds, .. } => {
+                vec![Remedy::UseOneOf { words: kinds.iter().map(ToString::to_string).collect() }]
+            }
+            Self::UnquotedMessage { name } => {
+                vec![Remedy::WriteAs { example: format!("`masque run {name} \"…\"`") }]
+            }
+            Self::AmbiguousKind { name, kinds } => {
+                let words = kinds.iter().map(|kind| format!("`{kind} {name}`")).collect();
                 vec![Remedy::UseOneOf { words }]
             }
             Self::NotDefinedThere { scopes, .. } => {
                 vec![Remedy::UseOneOf { words: scopes.iter().map(ToString::to_string).collect() }]
             }
-            Self::UndecidedFields { fields } => fields
-                .iter()
-                .take(1)
-                .map(|field| Remedy::AddField { field: format!("--take {field}=SCOPE") })
-                .collect(),
-            Self::FieldNotInConflict { differing, .. } if differing.is_empty() => Vec::new(),
-            Self::FieldNotInConflict { differing, .. } => match self.candidates().is_empty() {
-                true => vec![Remedy::UseOneOf { words: differing.clone() }],
-                false => vec![Remedy::DidYouMean],
-            },
+            Self::UndecidedFields { .. } | Self::FieldNotInConflict { .. } => self.remedies_of_conflicts(),
             Self::NeedsConsent { .. } => vec![Remedy::Confirm],
             Self::NoTerminal { instead, .. } => instead.iter().cloned().map(run).collect(),
             Self::NoJson { instead, .. } => vec![run((*instead).to_owned())],
@@ -299,6 +341,22 @@ impl AsReport for CommandError {
 
 /// Files, editors, addresses and what else is around a command.
 impl CommandError {
+    fn remedies_of_conflicts(&self) -> Vec<Remedy> {
+        match self {
+            Self::UndecidedFields { fields } => {
+                let first = fields.iter().take(1);
+                first.map(|field| Remedy::AddField { field: format!("--take {field}=SCOPE") }).collect()
+            }
+            Self::FieldNotInConflict { differing, .. } if !differing.is_empty() => {
+                match self.candidates().is_empty() {
+                    true => vec![Remedy::UseOneOf { words: differing.clone() }],
+                    false => vec![Remedy::DidYouMean],
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn code_of_surroundings(&self) -> Code {
         match self {
             Self::NotText { .. } => Code::NotUtf8,
@@ -306,15 +364,22 @@ impl CommandError {
             Self::FileTooLarge { .. } => Code::FileTooLarge,
             Self::EmptyMessage => Code::Empty,
             Self::NoEditor | Self::EditorNotStarted { .. } => Code::NoEditor,
-            Self::InvalidEditor { .. } | Self::InvalidProviders(_) | Self::InvalidLogFilter { .. } => {
-                Code::InvalidConfig
-            }
+            Self::InvalidEditor { .. }
+            | Self::InvalidProviders(_)
+            | Self::InvalidLogFilter { .. }
+            | Self::InvalidToken { .. } => Code::InvalidConfig,
+            Self::NoToken(_) => Code::FileFailed,
             Self::EditorFailed { .. } => Code::EditorFailed,
             Self::StillWrong { .. } => Code::InvalidDocument,
             Self::NoHome(_) => Code::NoHome,
             Self::InvalidPath { .. } => Code::InvalidPath,
-            Self::NotADirectory { exists: true, .. } => Code::NotADirectory,
-            Self::NotADirectory { exists: false, .. } | Self::NoWorkingDirectory => Code::FileNotFound,
+            Self::NoDatabaseDirectory { .. } => Code::NoDatabase,
+            Self::NotADirectory { exists, .. } | Self::NoDirectory { exists, .. } => match exists {
+                true => Code::NotADirectory,
+                false => Code::FileNotFound,
+            },
+            Self::NoWorkingDirectory => Code::FileNotFound,
+            Self::HasPersonas { .. } => Code::FileExists,
             Self::TooManyProjects { .. } => Code::TooManyProjects,
             Self::UnsafeFile { .. } => Code::UnsafeFile,
             Self::NotSupported { .. } => Code::NotSupported,
@@ -353,7 +418,17 @@ impl CommandError {
             Self::EditorNotStarted { .. } => vec![set("EDITOR", "nano")],
             Self::NoHome(_) => vec![set("HOME", "/home/me"), Remedy::OtherDatabase],
             Self::InvalidPath { remedy, .. } => vec![remedy.clone()],
+            Self::NoDatabaseDirectory { directory, .. } => {
+                vec![Remedy::CheckDatabase, Remedy::Run { command: format!("mkdir -p {directory}") }]
+            }
             Self::NotADirectory { .. } | Self::NoWorkingDirectory => vec![Remedy::OpenProject],
+            Self::NoDirectory { path, exists: false } => {
+                vec![Remedy::Run { command: format!("mkdir -p {path}") }]
+            }
+            Self::HasPersonas { .. } => vec![
+                Remedy::Run { command: "masque new NAME".to_owned() },
+                Remedy::Run { command: "masque list --scope project".to_owned() },
+            ],
             Self::TooManyProjects { .. } => {
                 vec![Remedy::Run { command: "masque trust --revoke DIR".to_owned() }]
             }
@@ -362,25 +437,20 @@ impl CommandError {
                 vec![Remedy::UseField { field: "--print".to_owned() }]
             }
             Self::FileChanged { .. } => vec![Remedy::Repeat],
-            Self::AddressInUse { address, flag, .. } => {
-                vec![Remedy::OtherAddress { address: format!("{flag} {}:0", shown_ip(address)) }]
-            }
-            Self::PortDenied { .. } => {
-                vec![Remedy::OtherAddress { address: "127.0.0.1:8080".to_owned() }]
-            }
+            Self::AddressInUse { .. } => vec![Remedy::OtherAddress { address: "--port 0".to_owned() }],
+            Self::PortDenied { .. } => vec![Remedy::OtherAddress { address: "--port 8080".to_owned() }],
             Self::InvalidProviders(_) | Self::NoAnswer => vec![doctor()],
             Self::InvalidLogFilter { .. } => vec![set("MASQUE_LOG", "debug")],
+            Self::InvalidToken { path } => vec![Remedy::Run { command: format!("rm {path}") }],
+            Self::NoToken(_) => vec![Remedy::UseField { field: "--token-file".to_owned() }],
             _ => Vec::new(),
         }
     }
 }
 
-/// An address as it is written before a port.
-fn shown_ip(address: &SocketAddr) -> String {
-    match address {
-        SocketAddr::V4(address) => address.ip().to_string(),
-        SocketAddr::V6(address) => format!("[{}]", address.ip()),
-    }
+/// Kinds in the plural, as a list.
+fn plurals(kinds: &[Kind]) -> String {
+    listed(&kinds.iter().map(|kind| format!("{}s", kind.spoken())).collect::<Vec<_>>())
 }
 
 fn owned(words: &[&str]) -> Vec<String> {

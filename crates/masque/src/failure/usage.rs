@@ -7,7 +7,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// A command line that clap cannot parse.
 pub(crate) fn usage(error: &clap::Error) -> Report {
+    // clap adds dots to the name of an argument that takes several words.
     let argument = text(error, ContextKind::InvalidArg).unwrap_or_default();
+    let argument = argument.strip_suffix("...").unwrap_or(&argument);
     let (code, message) = match error.kind() {
         ErrorKind::UnknownArgument => (Code::UnknownField, format!("unexpected argument {argument:?}")),
         ErrorKind::InvalidSubcommand => {
@@ -15,7 +17,7 @@ pub(crate) fn usage(error: &clap::Error) -> Report {
             (Code::UnknownWord, format!("unknown command {command:?}"))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            (Code::InvalidValue, of_value(error, &argument))
+            (Code::InvalidValue, of_value(error, argument))
         }
         ErrorKind::MissingRequiredArgument | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
             (Code::MissingField, format!("missing argument {argument}"))

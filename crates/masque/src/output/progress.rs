@@ -11,18 +11,37 @@ use super::Output;
 /// Faster operations show no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Shows the progress of a backup or a copy, table by table.
+/// Shows the progress of a backup, a copy or an import, step by step.
 #[derive(Debug)]
 pub(crate) struct TransferProgress {
     last_shown: Instant,
     bar: Option<ProgressBar>,
-    /// True if progress is written as plain lines without a terminal.
-    lines: bool,
+    form: Form,
+}
+
+/// The form of progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Bar,
+    /// Plain lines, for a log.
+    Lines,
+    None,
 }
 
 impl TransferProgress {
+    /// A bar on a terminal, lines without one.
     pub(crate) fn new(output: &Output) -> Self {
-        Self { last_shown: Instant::now(), bar: None, lines: !output.is_json() }
+        let without = if output.is_json() { Form::None } else { Form::Lines };
+        Self::of(if io::stderr().is_terminal() { Form::Bar } else { without })
+    }
+
+    /// A bar on a terminal, unless the output is JSON; nothing without one.
+    pub(crate) fn on_terminal(output: &Output) -> Self {
+        Self::of(if io::stderr().is_terminal() && !output.is_json() { Form::Bar } else { Form::None })
+    }
+
+    fn of(form: Form) -> Self {
+        Self { last_shown: Instant::now(), bar: None, form }
     }
 
     pub(crate) fn at(&mut self, progress: &Progress) {
@@ -30,23 +49,29 @@ impl TransferProgress {
             return;
         }
         self.last_shown = Instant::now();
-        let Progress { step, table, done, total } = progress;
-        if io::stderr().is_terminal() {
-            let bar = self.bar.get_or_insert_with(transfer_bar);
-            if bar.message() != *table || bar.prefix() != *step {
-                bar.set_prefix(*step);
-                bar.set_message(*table);
+        let Progress { step, what, unit, done, total } = progress;
+        let what = if what.is_empty() { unit } else { what };
+        match self.form {
+            Form::Bar => {
+                let bar = self.bar.get_or_insert_with(transfer_bar);
+                let label = format!("{step} {what}");
+                if bar.prefix() != label || bar.message() != *unit {
+                    bar.set_prefix(label);
+                    bar.set_message(*unit);
+                }
+                bar.set_length(*total);
+                bar.set_position(*done);
             }
-            bar.set_length(*total);
-            bar.set_position(*done);
-        } else if self.lines {
-            let _ = writeln!(io::stderr(), "{step} {table}: {done} of {total} rows");
+            Form::Lines => {
+                let _ = writeln!(io::stderr(), "{step} {what}: {done} of {total} {unit}");
+            }
+            Form::None => {}
         }
     }
 }
 
 fn transfer_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix} {msg} [{bar:30}] {human_pos} of {human_len} rows");
+    let style = ProgressStyle::with_template("{prefix} [{bar:30}] {human_pos} of {human_len} {msg}");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::no_length().with_style(style.progress_chars("=> "))
 }

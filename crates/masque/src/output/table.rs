@@ -7,6 +7,8 @@ use crate::failure::Result;
 const GAP: usize = 2;
 /// If the stretched column has less room than this, optional columns are dropped.
 const LEAST_STRETCH: usize = 56;
+/// A kept column is cut to this, if the stretched column has less room than it wants.
+const MOST_KEPT: usize = 24;
 
 /// The behavior of a column on a narrow terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub(crate) enum Column {
     Fixed(&'static str),
     /// Dropped if there is no room, the rightmost first.
     Optional(&'static str),
+    /// Cut if there is no room, but never dropped.
+    Kept(&'static str),
     /// Takes the remaining room, and is cut to it.
     Stretched(&'static str),
 }
@@ -22,7 +26,9 @@ pub(crate) enum Column {
 impl Column {
     fn header(self) -> &'static str {
         match self {
-            Self::Fixed(header) | Self::Optional(header) | Self::Stretched(header) => header,
+            Self::Fixed(header) | Self::Optional(header) | Self::Kept(header) | Self::Stretched(header) => {
+                header
+            }
         }
     }
 }
@@ -43,12 +49,21 @@ impl Table {
             .iter()
             .enumerate()
             // A column without values is left out.
-            .filter(|(at, column)| !matches!(column, Column::Optional(_)) || widest(*at) > 0)
+            .filter(|(at, column)| {
+                !matches!(column, Column::Optional(_) | Column::Kept(_)) || widest(*at) > 0
+            })
             .map(|(at, column)| (at, widest(at).max(width_of(column.header()))))
             .collect();
         if let Some(total) = total {
             while let Some(at) = to_drop(columns, &shown, total) {
                 shown.remove(at);
+            }
+            if is_tight(columns, &shown, total) {
+                for (at, width) in &mut shown {
+                    if matches!(columns[*at], Column::Kept(_)) {
+                        *width = MOST_KEPT.min(*width);
+                    }
+                }
             }
             let rest = room_left(columns, &shown, total);
             for (at, width) in &mut shown {
@@ -67,7 +82,21 @@ impl Table {
     }
 
     pub(crate) fn row(&self, output: &mut Output, cells: &[String]) -> Result<()> {
-        let line = self.line(cells, |at, cell| if at == 0 { output.styled(Style::Name, cell) } else { cell });
+        self.styled_row(output, cells, &[(0, Style::Name)])
+    }
+
+    /// Writes a row with a style for some of its columns.
+    pub(crate) fn styled_row(
+        &self,
+        output: &mut Output,
+        cells: &[String],
+        styles: &[(usize, Style)],
+    ) -> Result<()> {
+        let style_of = |at: usize| styles.iter().find(|(column, _)| *column == at).map(|(_, style)| *style);
+        let line = self.line(cells, |at, cell| match style_of(at) {
+            Some(style) => output.styled(style, cell),
+            None => cell,
+        });
         output.styled_line(&line)
     }
 
@@ -99,11 +128,16 @@ fn room_left(columns: &[Column], shown: &[(usize, usize)], total: usize) -> usiz
     total.saturating_sub(gaps + others.map(|(_, width)| width).sum::<usize>())
 }
 
-/// The position of the next column to drop. None if the stretched column has enough room.
-fn to_drop(columns: &[Column], shown: &[(usize, usize)], total: usize) -> Option<usize> {
+/// True if the stretched column has less room than it wants.
+fn is_tight(columns: &[Column], shown: &[(usize, usize)], total: usize) -> bool {
     let stretched = shown.iter().find(|(at, _)| matches!(columns[*at], Column::Stretched(_)));
     let wanted = stretched.map_or(0, |(_, width)| (*width).min(LEAST_STRETCH));
-    if room_left(columns, shown, total) >= wanted {
+    room_left(columns, shown, total) < wanted
+}
+
+/// The position of the next column to drop. None if the stretched column has enough room.
+fn to_drop(columns: &[Column], shown: &[(usize, usize)], total: usize) -> Option<usize> {
+    if !is_tight(columns, shown, total) {
         return None;
     }
     shown.iter().rposition(|(at, _)| matches!(columns[*at], Column::Optional(_)))
@@ -128,6 +162,29 @@ mod tests {
         ];
         let table = Table::fitted(&COLUMNS, &rows, total);
         rows.iter().map(|row| table.line(row, |_, cell| cell)).collect()
+    }
+
+    #[test]
+    fn a_kept_column_is_cut_and_never_dropped() {
+        let columns = [Column::Fixed("REVISION"), Column::Stretched("WHY"), Column::Kept("TAGS")];
+        let row = |tags: &str| {
+            vec![
+                "3".to_owned(),
+                "The words of the house are shorter now, and fewer.".to_owned(),
+                tags.to_owned(),
+            ]
+        };
+        let line = |tags: &str, total| {
+            let table = Table::fitted(&columns, &[row(tags)], Some(total));
+            table.line(&row(tags), |_, cell| cell)
+        };
+        assert!(line("production", 60).ends_with("shorter no…  production"), "{}", line("production", 60));
+        let long = line("production (tester: the one that passed every check)", 100);
+        assert!(long.ends_with("and fewer.  production (tester: the…"), "{long}");
+        assert!(!line("", 60).contains("TAGS"));
+        for total in 5..120 {
+            assert!(super::width_of(&line("production (tester)", total)) <= total);
+        }
     }
 
     #[test]

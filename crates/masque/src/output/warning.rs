@@ -7,20 +7,35 @@ use serde::Serialize;
 
 use super::{Style, clean};
 
+mod code;
+pub(crate) use code::WarningCode;
+
 /// A warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Warning {
     /// A problem in a personas.toml.
     File(Problem),
-    /// Any other warning.
-    Message(String),
+    /// A lint finding about an entity that was just written.
+    Lint {
+        rule: String,
+        sentence: String,
+    },
+    Other {
+        code: WarningCode,
+        message: String,
+    },
 }
 
 impl Warning {
-    fn text(&self) -> String {
+    pub(crate) fn new(code: WarningCode, message: impl Into<String>) -> Self {
+        Self::Other { code, message: message.into() }
+    }
+
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::File(problem) => problem.to_string(),
-            Self::Message(message) => message.clone(),
+            Self::Lint { rule, sentence } => format!("{sentence} [{rule}]"),
+            Self::Other { message, .. } => message.clone(),
         }
     }
 }
@@ -28,7 +43,10 @@ impl Warning {
 /// A warning for programs.
 #[derive(Debug, Serialize)]
 struct Json<'a> {
+    code: &'static str,
     message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<&'a str>,
     #[serde(flatten)]
     place: Option<Place<'a>>,
 }
@@ -54,7 +72,13 @@ struct Place<'a> {
 impl<'a> From<&'a Warning> for Json<'a> {
     fn from(warning: &'a Warning) -> Self {
         let problem = match warning {
-            Warning::Message(message) => return Self { message, place: None },
+            Warning::Other { code, message } => {
+                return Self { code: code.as_str(), message, rule: None, place: None };
+            }
+            Warning::Lint { rule, sentence } => {
+                let code = WarningCode::Lint.as_str();
+                return Self { code, message: sentence, rule: Some(rule), place: None };
+            }
             Warning::File(problem) => problem,
         };
         // Line 0 is the whole file.
@@ -69,7 +93,7 @@ impl<'a> From<&'a Warning> for Json<'a> {
             kind: problem.entry.as_ref().map(|(kind, _)| *kind),
             name: problem.entry.as_ref().map(|(_, name)| name.as_str()),
         };
-        Self { message: &problem.message, place: Some(place) }
+        Self { code: problem.cause.as_str(), message: &problem.message, rule: None, place: Some(place) }
     }
 }
 

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 use super::{AllowedConnections, join_limited, root, wide_root};
 use crate::config::Config;
 use crate::locations::Directories;
+use crate::output::{Warning, WarningCode};
 use crate::project::Project;
 use crate::trust::TrustList;
 use crate::workspace::Audience;
@@ -41,6 +42,14 @@ impl World {
     }
 }
 
+fn codes(allowed: &AllowedConnections) -> Vec<WarningCode> {
+    let code = |warning: &Warning| match warning {
+        Warning::Other { code, .. } => *code,
+        other => panic!("{other:?} has no code of its own"),
+    };
+    allowed.notices.iter().map(code).collect()
+}
+
 const PROJECT: &str = "[mcp_servers.git]\ncommand = 'theirs'\n[mcp_servers.own]\ncommand = 'theirs'\n\
     [providers.house]\nkind = 'gemini'\n[providers.odd]\nkind = 'other'\n";
 
@@ -56,8 +65,9 @@ fn an_untrusted_project_adds_nothing_but_notices() {
     let allowed = World::new(PROJECT).allowed(&own());
     assert!(!allowed.is_trusted && allowed.providers.is_empty());
     assert_eq!(allowed.mcp_servers, own().mcp_servers);
+    assert_eq!(codes(&allowed), [WarningCode::UntrustedConnections; 2]);
     assert_eq!(
-        allowed.notices,
+        allowed.notices.iter().map(Warning::text).collect::<Vec<_>>(),
         [
             "this project defines MCP servers (git, own); they are not started until you run `masque trust`",
             "this project defines providers (house, odd); they are not called until you run `masque trust`",
@@ -74,8 +84,8 @@ fn a_trusted_project_adds_to_the_users_connections() {
     assert_eq!(allowed.mcp_servers["own"], own().mcp_servers["own"], "the user's own wins");
     assert_eq!(allowed.project_servers.iter().collect::<Vec<_>>(), ["git"]);
     assert_eq!(allowed.project_providers.iter().collect::<Vec<_>>(), ["house"]);
-    assert_eq!(allowed.notices.len(), 1, "{:?}", allowed.notices);
-    assert!(allowed.notices[0].contains("unknown kind \"other\""), "{:?}", allowed.notices);
+    assert_eq!(codes(&allowed), [WarningCode::InvalidConnection]);
+    assert!(allowed.notices[0].text().contains("providers.odd"), "{:?}", allowed.notices);
 }
 
 #[test]
@@ -86,7 +96,7 @@ fn a_changed_project_is_not_trusted() {
     fs::write(world.project().file(), changed).expect("a file");
     let allowed = world.allowed(&own());
     assert!(!allowed.is_trusted && allowed.project_servers.is_empty());
-    assert_eq!(allowed.notices[0], super::CHANGED);
+    assert_eq!(codes(&allowed)[0], WarningCode::TrustChanged);
 }
 
 #[cfg(unix)]
@@ -100,7 +110,7 @@ fn a_list_that_others_can_write_trusts_no_project() {
     fs::set_permissions(world.directories.trusted_file(), others).expect("rights");
     let allowed = world.allowed(&Config::default());
     assert!(!allowed.is_trusted && allowed.mcp_servers.is_empty());
-    assert!(allowed.notices[0].contains("can be written by others"), "{:?}", allowed.notices);
+    assert_eq!(codes(&allowed)[0], WarningCode::TrustUnreadable);
 }
 
 #[test]
@@ -110,11 +120,8 @@ fn connections_in_the_users_personas_toml_are_ignored() {
     fs::create_dir_all(file.parent().expect("it has one")).expect("a directory");
     fs::write(&file, PROJECT).expect("a file");
     let allowed = world.allowed(&Config::default());
-    assert!(
-        allowed.mcp_servers.is_empty() && allowed.notices[0].contains("move them to"),
-        "{:?}",
-        allowed.notices
-    );
+    assert!(allowed.mcp_servers.is_empty());
+    assert_eq!(codes(&allowed), [WarningCode::ConnectionsIgnored]);
 }
 
 #[test]

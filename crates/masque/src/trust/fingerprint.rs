@@ -17,6 +17,15 @@ const FIELDS: [(&str, &[&str]); 2] = [
     ("guardrails", &["deny_tools"]),
 ];
 
+/// Tables whose values are not repeated: they may hold keys.
+const SECRET_TABLES: [&str; 2] = ["env", "headers"];
+/// Maximum number of fields that the list remembers of a project.
+const MOST_FIELDS: usize = 1_000;
+/// Characters of a value that are shown.
+const SHOWN_CHARS: usize = 300;
+/// Digits of the hash of a value that is not shown whole.
+const HASH_DIGITS: usize = 8;
+
 /// Hashes the personas.toml of a project. A text that is not TOML is hashed as a whole.
 pub(super) fn fingerprint(root: &Path, text: &str) -> String {
     let mut hash = Sha256::new();
@@ -60,19 +69,41 @@ fn only(table: Value, names: &[&str]) -> Option<Value> {
     (!entries.is_empty()).then_some(Value::Table(entries))
 }
 
-/// The fingerprint of each entry that trust lets act, such as `mcp_servers.issues`.
-pub(super) fn entries(text: &str) -> BTreeMap<String, String> {
-    let Ok(table) = toml::from_str::<Table>(text) else { return BTreeMap::new() };
+/// The fields that trust lets act, such as `mcp_servers.issues.args`, with their values as the user sees
+/// them. Empty if there are too many.
+pub(super) fn fields(text: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    for (kind, entries) in relevant(table) {
-        let Value::Table(entries) = entries else { continue };
-        for (name, entry) in entries {
-            let mut hash = Sha256::new();
-            feed(&mut hash, &entry);
-            found.insert(format!("{kind}.{name}"), format!("{:x}", hash.finalize()));
-        }
+    if let Ok(table) = toml::from_str::<Table>(text) {
+        collect(&Value::Table(relevant(table)), &mut Vec::new(), &mut found);
+    }
+    if found.len() > MOST_FIELDS {
+        found.clear();
     }
     found
+}
+
+fn collect<'a>(value: &'a Value, path: &mut Vec<&'a str>, found: &mut BTreeMap<String, String>) {
+    let Value::Table(table) = value else {
+        let is_secret = path.iter().any(|key| SECRET_TABLES.contains(key));
+        found.insert(path.join("."), shown(value, is_secret));
+        return;
+    };
+    for (key, value) in table {
+        path.push(key);
+        collect(value, path, found);
+        path.pop();
+    }
+}
+
+/// A value in short. Another value always looks different.
+fn shown(value: &Value, is_secret: bool) -> String {
+    let text = value.to_string();
+    let hash = || format!("{:x}", Sha256::digest(&text)).chars().take(HASH_DIGITS).collect::<String>();
+    match text.char_indices().nth(SHOWN_CHARS) {
+        _ if is_secret => format!("hidden ({})", hash()),
+        Some((end, _)) => format!("{}… ({})", &text[..end], hash()),
+        None => text,
+    }
 }
 
 /// Feeds a value in an unambiguous form that does not depend on the order of keys.

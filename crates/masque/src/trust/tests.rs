@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use app::Code;
 use tempfile::TempDir;
 
-use super::{TrustList, TrustState};
+use super::{Approvals, TrustList, TrustState};
 use crate::failure::Failure;
 use crate::locations::Directories;
 
@@ -101,7 +101,7 @@ fn a_list_that_others_can_write_is_rejected() {
     assert_eq!(mode & 0o777, 0o600);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("rights");
     match TrustList::read(&world.directories) {
-        Err(Failure::Told(report)) => assert_eq!(report.code, Code::UnsafeFile, "{report:?}"),
+        Err(Failure::Reported(report)) => assert_eq!(report.code, Code::UnsafeFile, "{report:?}"),
         other => panic!("{other:?}"),
     }
 }
@@ -139,6 +139,19 @@ fn changed_content_needs_trust_again() {
         assert_eq!(after(from, to), TrustState::Changed, "{from}");
     }
     let changed = TEXT.replace("'ask'", "'auto'");
+    let list = TrustList::read(&world.directories).expect("the list is read");
+    let news = list.news(
+        &shop,
+        &changed.replace("args = ['a']\n", "").replace("'free'\n", "'free'\nguardrails = ['calm']\n"),
+    );
+    let has = |value: &Option<String>, word: &str| value.as_ref().is_some_and(|value| value.contains(word));
+    let [args, guardrails, tools] = &news[..] else { panic!("three fields: {news:?}") };
+    assert_eq!(args.field, "mcp_servers.git.args");
+    assert!(has(&args.before, "\"a\"") && args.now.is_none(), "{args:?}");
+    assert_eq!(guardrails.field, "personas.clerk.guardrails");
+    assert!(guardrails.before.is_none() && has(&guardrails.now, "\"calm\""), "{guardrails:?}");
+    assert_eq!(tools.field, "tool_presets.free.categories.read");
+    assert!(has(&tools.before, "ask") && has(&tools.now, "auto"), "{tools:?}");
     assert!(TrustList::add(&world.directories, &shop, &changed).expect("the project is added"));
     assert_eq!(world.state(&shop, &changed), TrustState::Trusted);
     assert_eq!(world.state(&shop, TEXT), TrustState::Changed);
@@ -171,10 +184,44 @@ fn a_broken_list_is_an_error_with_its_place() {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("rights");
     }
     match TrustList::read(&world.directories) {
-        Err(Failure::Told(report)) => {
+        Err(Failure::Reported(report)) => {
             let place = report.subject.place.expect("a place in the file");
             assert!(place.path.ends_with("trusted.toml") && place.line == Some(2), "{place:?}");
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn values_that_may_be_keys_are_not_repeated() {
+    let text = |token: &str| {
+        format!(
+            "[mcp_servers.git]\ncommand = 'git-mcp'\nenv = {{ TOKEN = '{token}' }}\nargs = ['{}']\n",
+            "a".repeat(5_000)
+        )
+    };
+    let world = World::new();
+    let shop = world.directory("shop");
+    TrustList::add(&world.directories, &shop, &text("hunter2")).expect("the project is added");
+    let list = fs::read_to_string(world.directories.trusted_file()).expect("the list is there");
+    assert!(!list.contains("hunter2"), "{list}");
+    assert!(list.len() < 2_000, "long values are cut: {list}");
+    let list = TrustList::read(&world.directories).expect("the list is read");
+    let news = list.news(&shop, &text("hunter3"));
+    assert_eq!(news.len(), 1, "{news:?}");
+    assert_eq!(news[0].field, "mcp_servers.git.env.TOKEN");
+}
+
+#[test]
+fn approvals_are_listed_by_preset() {
+    let text = "[tool_presets.free.categories]\nall = [{ name = 'mcp__*', approval = 'auto' }, 'read_file', \
+        { name = 'x', approval = 'ask' }]\nmore = [{ name = 'run_command', approval = 'auto' }]\n\
+        [tool_presets.tame.categories]\nall = ['*']\n\
+        [personas.clerk]\ntool_preset = 'free'\nplan_persona = { tool_preset = 'mykit' }\n";
+    let approvals = Approvals::read(text);
+    let tools = vec!["mcp__*".to_owned(), "run_command".to_owned()];
+    assert_eq!(approvals.presets, [("free".to_owned(), tools)].into());
+    assert_eq!(approvals.borrowed, [("clerk".to_owned(), ["mykit".to_owned()].into())].into());
+    assert_eq!(Approvals::read("personas = 3\n[tool_presets]\nfree = 'x'"), Approvals::default());
+    assert_eq!(Approvals::read("["), Approvals::default());
 }

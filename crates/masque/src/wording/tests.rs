@@ -34,3 +34,32 @@ fn json() {
     let failure = report.expect("each code has a report").into();
     insta::assert_json_snapshot!(crate::output::as_json(&failure));
 }
+
+#[test]
+fn notices() {
+    let fields = vec!["context_preset".to_owned(), "aggregation_strategy".to_owned()];
+    let placeholder = |variable: &str, kind, name: &str, field: &str| UnfilledPlaceholder {
+        variable: variable.to_owned(),
+        kind,
+        name: persona::Name::parse(name).expect("a name"),
+        field: field.to_owned(),
+    };
+    let placeholders = vec![
+        placeholder("TEAM", Kind::Persona, "on-call", "system_prompt"),
+        placeholder("URL", Kind::Part, "runbooks", "content"),
+    ];
+    let notices = [
+        Notice::SaysNothing,
+        Notice::UnusedSettings { fields },
+        Notice::UnfilledPlaceholders { placeholders },
+        Notice::UnconfirmedPresets {
+            presets: vec![persona::Name::parse("kit").expect("a name")],
+            tools: vec!["write_file".to_owned(), "run_command".to_owned()],
+        },
+        Notice::ShadowsPersona {
+            name: persona::Name::parse("mentor").expect("a name"),
+            scope: persona::Scope::Builtin,
+        },
+    ];
+    insta::assert_snapshot!(notices.iter().map(|it| notice(it) + "\n").collect::<String>());
+}

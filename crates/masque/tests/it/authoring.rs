@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::home::{Home, contains, entities};
+use crate::terminal::{ENTER, Terminal};
 
 type Flags = &'static [&'static str];
 
@@ -64,7 +65,17 @@ fn an_empty_value_clears_a_field() {
     let part = shown(&home, "part", "p");
     assert_eq!((part.get("summary"), &part["tags"]), (None, &json!([])));
 
-    home.ok(&["create", "persona", "q", "--model", "anthropic/a", "--aggregation-strategy", "full"]);
+    home.ok(&[
+        "create",
+        "persona",
+        "q",
+        "--summary",
+        "Q.",
+        "--model",
+        "anthropic/a",
+        "--aggregation-strategy",
+        "full",
+    ]);
     home.ok(&["update", "persona", "q", "--model", "", "--aggregation-strategy", ""]);
     let shown = home.json(&["show", "q", "--flat"]);
     assert!(!shown.to_string().contains("anthropic") && !shown.to_string().contains("full"), "{shown}");
@@ -192,4 +203,72 @@ fn builtins_are_copied_before_they_are_changed() {
     assert_eq!(home.json(&["delete", "persona", "mentor"])["in_force"], "builtin");
     assert_eq!(home.json(&["show", "mentor"])["scope"], "builtin");
     home.refused("builtin_fixed", &["delete", "persona", "mentor"]).offers("create_in_place");
+}
+
+#[test]
+fn delete_says_who_uses_it_and_asks() {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--type", "tone", "--summary", "Calm."]);
+    home.ok(&["create", "persona", "team", "--part", "calm"]);
+    home.write("shop/personas.toml", "[personas.ours]\nparts = [\"calm\"]\n");
+    let delete = |arguments: &[&str]| {
+        let mut command = home.command();
+        command.args(["--project", "shop", "delete"]).args(arguments);
+        Terminal::start(command)
+    };
+    let part = ["part", "calm", "--scope", "shared"];
+    let mut terminal = delete(&part);
+    terminal.sees("in shared: persona team").sees("still refer to it: persona ours (project)");
+    terminal.sees("Delete part calm from shared?").presses("n").presses(ENTER);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["nothing was deleted"]);
+    home.ok(&["show", "part", "calm"]);
+    // The default is no.
+    let mut terminal = delete(&part);
+    terminal.sees("Delete part calm from shared?").presses(ENTER);
+    contains(&terminal.ends().1, &["nothing was deleted"]);
+    // --yes does not ask, and is no --force.
+    let (code, screen) = delete(&[&part[..], &["--yes"]].concat()).ends();
+    assert_eq!(code, 4, "{screen}");
+    let mut terminal = delete(&part);
+    terminal.sees("Delete part calm from shared?").presses("y").presses(ENTER);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["deleted part calm from shared, and unlinked it from persona team"]);
+    home.refused("not_found", &["show", "part", "calm"]);
+    let mut terminal = delete(&["persona", "team"]);
+    terminal.sees("nothing else refers to persona team").sees("?").presses("y").presses(ENTER);
+    assert_eq!(terminal.ends().0, 0);
+    let (code, screen) = delete(&["persona", "team"]).ends();
+    assert_eq!(code, 0, "nothing to ask about: {screen}");
+    contains(&screen, &["nothing to delete"]);
+}
+
+#[test]
+fn delete_names_users_that_fall_back_to_a_weaker_scope() {
+    let home = Home::new();
+    home.write(
+        "shop/personas.toml",
+        "[personas.reviewer]\nparts = [\"rules\"]\n[parts.rules]\npart_type = \"protocol\"\ncontent = \"x\"\n",
+    );
+    home.ok(&["--project", "shop", "promote", "reviewer", "--to", "shared"]);
+    let delete = ["--project", "shop", "delete", "rules"];
+    let mut command = home.command();
+    command.args(delete);
+    let mut terminal = Terminal::start(command);
+    terminal
+        .sees("persona reviewer (project) will use the shared one")
+        .sees("Delete part rules from project?");
+    terminal.presses("n").presses(ENTER);
+    let (_, screen) = terminal.ends();
+    assert!(!screen.contains("nothing else refers"), "{screen}");
+    // Without a terminal, it needs --force like any other piece in use.
+    home.refused("in_use", &delete).offers("use_force");
+    let forced = home.json(&[&delete[..], &["--force"]].concat());
+    assert_eq!(
+        (entities(&forced["fall_back"]), &forced["fall_back_to"]),
+        ("persona reviewer".to_owned(), &json!("shared"))
+    );
+    assert_eq!(home.json(&["--project", "shop", "show", "part", "rules"])["scope"], "shared");
 }

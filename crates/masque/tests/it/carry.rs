@@ -36,7 +36,8 @@ fn in_shop<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn promote_moves_a_persona_with_its_pieces() {
     let home = library();
-    let moved = home.json(&in_shop(&["promote", "reviewer", "--from", "project", "--to", "shared"]));
+    let moved =
+        home.json(&in_shop(&["promote", "reviewer", "--from", "project", "--to", "shared", "--move"]));
     contains(&entities(&moved["carried"]), &["part calm", "skill look"]);
     contains(&entities(&moved["removed"]), &["persona reviewer", "skill look"]);
     assert_eq!(entities(&moved["copied"]), "part plain-tone");
@@ -45,7 +46,7 @@ fn promote_moves_a_persona_with_its_pieces() {
     let file = home.read("shop/personas.toml");
     contains(&file, &["[personas.other]\nparts = [\"calm\"]\n", "# Slow speech.\n[parts.calm]\n"]);
     assert!(!file.contains("reviewer") && !file.contains("look"), "{file}");
-    let back = ["promote", "reviewer", "--from", "shared", "--to", "project", "--copy", "--json"];
+    let back = ["promote", "reviewer", "--from", "shared", "--to", "project", "--json"];
     let back: Value = serde_json::from_str(&home.ok(&in_shop(&back))).unwrap();
     assert_eq!(
         (&back["from"], &back["to"], &back["removed"]),
@@ -56,10 +57,27 @@ fn promote_moves_a_persona_with_its_pieces() {
 }
 
 #[test]
+fn promote_copies_unless_told_to_move() {
+    let home = library();
+    let promote = in_shop(&["promote", "reviewer", "--to", "shared"]);
+    let copied = home.run(&promote);
+    contains(&copied.stderr, &["project still has it and wins over shared", "--move"]);
+    let copied = copied.ok();
+    contains(&copied, &["copied persona reviewer from project to shared", "with it, to shared: "]);
+    assert_eq!(copied.matches("persona reviewer").count(), 1, "it does not come with itself: {copied}");
+    assert_eq!(home.read("shop/personas.toml"), PROJECT, "the originals stay");
+    assert_eq!(home.json(&["show", "reviewer"])["scope"], "shared");
+    let moved = home.json(&[promote.as_slice(), &["--move"]].concat());
+    assert_eq!(entities(&moved["carried"]), "", "it is there already");
+    contains(&entities(&moved["removed"]), &["persona reviewer", "skill look"]);
+    assert!(!home.read("shop/personas.toml").contains("[personas.reviewer]"));
+}
+
+#[test]
 fn promote_refuses_to_overwrite() {
     let home = library();
     home.ok(&["create", "skill", "look", "--content", "Look once."]);
-    let promote = in_shop(&["promote", "reviewer", "--to", "shared"]);
+    let promote = in_shop(&["promote", "reviewer", "--to", "shared", "--move"]);
     home.refused("occupied", &promote).about("name", "look");
     home.refused("not_found", &["show", "reviewer"]);
     home.ok(&[promote.as_slice(), &["--replace"]].concat());
@@ -76,7 +94,7 @@ fn promote_keeps_pieces_that_others_use() {
     home.ok(&["create", "part", "calm", "--type", "tone", "--summary", "Calm."]);
     home.ok(&["create", "persona", "one", "--part", "calm"]);
     home.ok(&["create", "persona", "two", "--part", "calm"]);
-    let moved = home.json(&["promote", "one", "--to", "global"]);
+    let moved = home.json(&["promote", "one", "--to", "global", "--move"]);
     assert_eq!((&moved["from"], &moved["to"]), (&json!("shared"), &json!("global")));
     assert_eq!(
         (entities(&moved["removed"]), entities(&moved["kept"])),
@@ -120,6 +138,36 @@ fn a_bundle_goes_to_another_library() {
     contains(&other.ok(&["import", "bundle.toml", "--yes"]), &["unchanged", "nothing to import"]);
     let history = other.json(&["history", "reviewer"]);
     assert_eq!(history["items"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_whole_library_is_exported_into_one_file() {
+    let home = library();
+    home.ok(&["create", "skill", "ours", "--content", "Of the team.", "--scope", "shared"]);
+    home.ok(&["create", "skill", "mine", "--content", "Of the user.", "--scope", "global"]);
+    let told = home.ok(&in_shop(&["export", "--all", "--output", "all.toml"]));
+    contains(&told, &["wrote all.toml"]);
+    let all = home.read("all.toml");
+    contains(&all, &["[personas.reviewer]", "[personas.other]", "[skills.ours]", "[skills.mine]"]);
+    assert!(!all.contains("[personas.mentor]"), "every library has the builtins:\n{all}");
+    let other = Home::new();
+    other.write("all.toml", &all);
+    other.ok(&["import", "all.toml", "--yes"]);
+    assert_eq!(other.ok(&["export", "--all"]), all, "it is the same library");
+    contains(&other.ok(&["import", "all.toml", "--yes"]), &["nothing to import"]);
+
+    let shared = home.ok(&in_shop(&["export", "--all", "--scope", "shared"]));
+    assert!(shared.contains("[skills.ours]") && !shared.contains("[skills.mine]"), "{shared}");
+    home.ok(&["create", "skill", "look", "--content", "Another one."]);
+    let hidden = home.json(&in_shop(&["export", "--all"]));
+    assert_eq!(hidden["hidden"], json!([{ "scope": "shared", "kind": "skill", "name": "look" }]));
+    contains(&home.run(&in_shop(&["export", "--all"])).stderr, &["skill look"]);
+    home.refused("conflicting_fields", &["export", "--all", "reviewer"]);
+    home.refused("missing_field", &["export"]);
+    let empty = Home::new().run(&["export", "--all"]);
+    assert_ne!(empty.stderr, "");
+    assert_eq!(empty.ok(), "");
+    assert_eq!(Home::new().json(&["export", "--all"])["bundle"], "");
 }
 
 #[test]
@@ -273,9 +321,37 @@ fn import_asks_for_confirmation() {
 fn promote_warns_about_placeholders() {
     let home = Home::new();
     home.write("shop/personas.toml", "[personas.team]\nsystem_prompt = \"For ${env.TEAM}.\"\n");
-    let promoted = home.run_in("shop", &["promote", "team", "--to", "shared"]);
-    contains(&promoted.stderr, &["${env.…}", "persona team"]);
-    let back = home.run_in("shop", &["promote", "team", "--from", "shared", "--to", "project"]);
-    assert!(!back.stderr.contains("${env.…}"), "{}", back.stderr);
-    back.ok();
+    let promote = |arguments: &[&str]| {
+        let answer = home.run_in("shop", &[&["promote", "team", "--json"], arguments].concat()).ok();
+        entities(&serde_json::from_str::<Value>(&answer).unwrap()["unfilled"])
+    };
+    assert_eq!(promote(&["--to", "shared"]), "persona team");
+    assert_eq!(promote(&["--from", "shared", "--to", "project"]), "");
+}
+
+/// An import takes the same file sizes as a personas.toml in place.
+#[test]
+fn an_import_is_limited_like_a_file() {
+    let home = Home::new();
+    let mut bundle = "[skills.look]\ncontent = \"Look.\"\n#".to_owned();
+    bundle.push_str(&"x".repeat(persona::limits::FILE_BYTES - bundle.len()));
+    home.write("b.toml", &bundle);
+    contains(&home.ok(&["import", "b.toml", "--yes"]), &["imported 1 entity into shared"]);
+    bundle.push('x');
+    home.write("b.toml", &bundle);
+    home.refused("file_too_large", &["import", "b.toml", "--yes"]).in_file("b.toml");
+}
+
+#[test]
+fn an_import_shows_no_progress_without_a_terminal() {
+    let home = Home::new();
+    let bundle: String = (0..500).map(|at| format!("[skills.s{at}]\ncontent = \"Look.\"\n")).collect();
+    home.write("b.toml", &bundle);
+    let imported = home.run(&["import", "b.toml", "--yes", "--json"]);
+    assert_eq!(imported.stderr, "");
+    let imported: Value = serde_json::from_str(&imported.stdout).unwrap();
+    assert_eq!((&imported["imported"], imported["items"].as_array().unwrap().len()), (&json!(true), 500));
+    let again = home.run(&["import", "b.toml", "--yes"]);
+    assert_eq!(again.stderr, "");
+    contains(&again.stdout, &["nothing to import: everything is already up to date"]);
 }

@@ -224,7 +224,9 @@ fn slash_commands_control_the_chat() {
     says(&mut terminal, "/mode build").sees("worker build ›");
     says(&mut terminal, "beta").sees("You said beta.").sees("›");
     assert!(tools(&rehearsed.last_request()).contains(&"write_file".to_owned()));
-    says(&mut terminal, "/undo").sees("undone: beta").sees("›");
+    says(&mut terminal, "/undo").sees("undone: beta\r\n").sees("Files are unchanged.\r\n").sees("›");
+    says(&mut terminal, "A sentence.").sees("You said A sentence.").sees("›");
+    says(&mut terminal, "/undo").sees("undone: A sentence.\r\n").sees("›");
     says(&mut terminal, "gamma").sees("You said gamma.").sees("›");
     let sent = rehearsed.last_request()["messages"].to_string();
     assert!(sent.contains("alpha") && !sent.contains("beta"), "{sent}");
@@ -311,7 +313,7 @@ fn without_a_terminal_each_line_is_a_message() {
     let answer = rehearsed.run_with_input(&["chat", "worker"], "/nonsense\nhi\n");
     contains(&answer.fails(2), &["unknown command /nonsense"]);
     rehearsed.refused("no_json", &["chat", "worker", "--json"]).offers("run");
-    rehearsed.refused("missing_field", &["chat"]).about("field", "<NAME>");
+    contains(&rehearsed.run_with_input(&["chat"], "hi\n").fails(2), &["missing argument NAME"]);
     // A chat without a message leaves no session.
     let before = rehearsed.ok(&["sessions", "--json"]);
     rehearsed.run_with_input(&["chat", "worker"], "\n").ok();
@@ -329,4 +331,44 @@ fn the_rehearsal_introduces_itself_once() {
     says(&mut terminal, "list the files").sees("✓ list_files").sees("mentor build ›").presses(CONTROL_D);
     let (code, screen) = terminal.ends();
     assert_eq!((code, screen.matches("No model is configured").count()), (0, 1), "{screen}");
+}
+
+#[test]
+fn a_persona_is_chosen_from_a_list() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    rehearsed.ok(&["run", "worker", "are you there"]);
+    let mut terminal = rehearsed.terminal(&["chat"]);
+    terminal.sees("Chat with which persona?").sees("worker").presses("other").sees("other").presses(ENTER);
+    says(terminal.sees("other build ›"), "are you there").sees("I am.");
+    terminal.presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+    // Without a terminal there is no list.
+    let refused = rehearsed.run_with_input(&["chat"], "hello\n").fails(2);
+    contains(&refused, &["masque chat mentor"]);
+}
+
+#[test]
+fn the_last_session_is_continued() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let nothing = rehearsed.run_with_input(&["chat", "--continue"], "hello\n").fails(3);
+    contains(&nothing, &["masque chat NAME", "masque sessions"]);
+    rehearsed.ok(&["run", "worker", "are you there"]);
+    rehearsed.ok(&["run", "other", "are you there"]);
+    let turns = |persona: &str| {
+        let listed = rehearsed.ok(&["sessions", "--persona", persona, "--json"]);
+        let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+        let sessions = listed["items"].as_array().unwrap().clone();
+        assert_eq!(sessions.len(), 1, "{listed}");
+        let shown = rehearsed.ok(&["sessions", "export", sessions[0]["id"].as_str().unwrap(), "--json"]);
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        shown["turns"].as_array().unwrap().len()
+    };
+    assert_eq!((turns("worker"), turns("other")), (2, 2));
+    rehearsed.run_with_input(&["chat", "--continue"], "are you there\n").ok();
+    assert_eq!((turns("worker"), turns("other")), (2, 4), "the last one");
+    rehearsed.run_with_input(&["chat", "worker", "-c"], "are you there\n").ok();
+    assert_eq!((turns("worker"), turns("other")), (4, 4), "the last one with the worker");
+    // A session of another directory is another project's.
+    std::fs::create_dir_all(rehearsed.home.path("elsewhere")).unwrap();
+    rehearsed.home.run_in_with_input("elsewhere", &["chat", "--continue"], "x\n").fails(3);
 }

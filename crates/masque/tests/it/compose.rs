@@ -228,6 +228,25 @@ fn a_builtin_is_edited_as_a_copy() {
 }
 
 #[test]
+fn vi_is_the_editor_of_last_resort() {
+    let home = library();
+    let vi = editor(&home, "sed -i s/Calm/Quiet/ \"$1\"");
+    std::fs::create_dir(home.path("bin")).unwrap();
+    std::os::unix::fs::symlink(vi, home.path("bin/vi")).unwrap();
+    let edit = |path: String| {
+        let mut command = home.command();
+        command.args(["edit", "part", "calm"]).env("PATH", path);
+        Terminal::start(command).ends()
+    };
+    let (code, screen) = edit(format!("{}:/usr/bin:/bin", home.path("bin").display()));
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(home.json(&["show", "part", "calm"])["summary"], "Quiet.");
+    let (code, screen) = edit(home.path("nowhere").display().to_string());
+    assert_eq!(code, 2, "{screen}");
+    contains(&screen, &["no editor is set", "EDITOR"]);
+}
+
+#[test]
 fn an_editor_must_be_set() {
     let home = library();
     home.refused("no_editor", &["edit", "part", "calm"]).offers("set_variable");
@@ -301,7 +320,7 @@ fn questions_make_a_persona() {
 #[test]
 fn questions_lead_to_a_template_too() {
     let home = Home::new();
-    home.ok(&["create", "persona", "taken"]);
+    home.ok(&["create", "persona", "taken", "--summary", "T."]);
     let start = |arguments: &[&str]| {
         let mut command = home.command();
         command.arg("new").args(arguments);

@@ -166,7 +166,7 @@ fn kinds_of_the_same_name_are_distinguished() {
     home.write(".config/masque/personas.toml", &format!("{GLOBAL}{skill}"));
     let refused =
         home.refused("ambiguous_kind", &in_shop(&["conflicts", "reviewer", "--use", "project", "--yes"]));
-    assert_eq!(refused.0["remedies"][0]["words"], json!(["--kind persona", "--kind skill"]));
+    assert_eq!(refused.0["remedies"][0]["words"], json!(["`persona reviewer`", "`skill reviewer`"]));
     let one = ["conflicts", "reviewer", "--kind", "skill", "--use", "global", "--json"];
     let resolved: serde_json::Value = serde_json::from_str(&home.ok(&in_shop(&one))).unwrap();
     assert_eq!((&resolved["kept"], &resolved["deleted"]), (&json!("global"), &json!(["project"])));

@@ -51,9 +51,9 @@ fn connect_keeps_existing_content() {
         let home = Home::new();
         home.write(file, old);
         let answer = home.ok(&["connect", client]);
-        contains(&answer, &["connected", file, ".bak-", "next: "]);
+        contains(&answer, &["connected", file, ".bak-", "next: ", "--tools author", "--tools all"]);
         let new = home.read(file);
-        contains(&new, &["masque", "mcp", env!("CARGO_BIN_EXE_masque")]);
+        contains(&new, &["masque", "\"mcp\", \"--tools\", \"load\"", env!("CARGO_BIN_EXE_masque")]);
         let old_without_empty = old.replace("\"servers\": {}", "\"servers\": {");
         // An object on one line becomes several lines when it gets a member.
         let spread = !old.contains('\n') && is_insertion(&compact(old), &compact(&new));
@@ -72,11 +72,11 @@ fn connect_keeps_existing_content() {
 fn connect_creates_a_missing_file() {
     for (client, file, _) in CLIENTS {
         let home = Home::new();
-        let printed = home.ok(&["connect", client, "--tools", "load", "--print"]);
+        let printed = home.ok(&["connect", client, "--tools", "author", "--print"]);
         assert!(!home.path(file).exists());
-        home.ok(&["connect", client, "--tools", "load"]);
+        assert!(!home.ok(&["connect", client, "--tools", "author"]).contains("--tools"));
         assert_eq!(home.read(file), printed);
-        contains(&printed, &["\"mcp\", \"--tools\", \"load\""]);
+        contains(&printed, &["\"mcp\", \"--tools\", \"author\""]);
         assert!(backups(&home, file).is_empty());
     }
 }
@@ -91,9 +91,22 @@ fn projects_have_files_of_their_own() {
         ("vscode", "code/.vscode/mcp.json"),
         ("codex", "code/.codex/config.toml"),
     ] {
-        home.ok(&["connect", client, "--project", "code"]);
-        contains(&home.read(file), &["masque"]);
+        let told = home.run(&["connect", client, "--project", "code"]);
+        contains(&told.stderr, &["`masque` is not on your PATH"]);
+        told.ok();
+        let written = home.read(file);
+        let by_name = ["\"command\": \"masque\"", "command = \"masque\""];
+        assert!(by_name.iter().any(|command| written.contains(command)), "{written}");
+        assert!(!written.contains(home.path("").to_str().unwrap()), "a path of this machine: {written}");
+        assert!(!written.contains(env!("CARGO_BIN_EXE_masque")), "a path of this machine: {written}");
+        assert_eq!(home.json(&["connect", client, "--project", "code"])["on_path"], false);
     }
+    let mut command = home.command();
+    let directory = std::path::Path::new(env!("CARGO_BIN_EXE_masque")).parent().unwrap();
+    command.args(["connect", "cursor", "--project", "code"]).env("PATH", directory);
+    let told = CommandOutput::of(command.output().unwrap());
+    assert_eq!(told.stderr, "", "it is on the PATH");
+    told.ok();
     home.ok(&["connect", "claude-code", "--project"]);
     assert!(home.path(".mcp.json").is_file());
     home.refused("not_supported", &["connect", "claude-desktop", "--project", "code"]).offers("leave_out");
@@ -106,17 +119,104 @@ fn a_database_is_handed_on() {
     home.ok(&["--db", "team.db", "connect", "cursor"]);
     let value: Value = serde_json::from_str(&home.read(".cursor/mcp.json")).unwrap();
     let arguments = &value["mcpServers"]["masque"]["args"];
-    assert_eq!(arguments[1], "--db");
-    assert_eq!(arguments[2], home.path("team.db").to_str().unwrap());
+    assert_eq!(arguments[3], "--db");
+    assert_eq!(arguments[4], home.path("team.db").to_str().unwrap());
+}
 
-    let url = "postgres://me:hunter2@db/team";
-    let answer = home.ok(&["--db", url, "connect", "cursor"]);
-    contains(&answer, &["contains the password"]);
-    let value: Value = serde_json::from_str(&home.read(".cursor/mcp.json")).unwrap();
-    let entry = &value["mcpServers"]["masque"];
-    assert_eq!((entry["env"]["MASQUE_DB"].as_str(), entry["args"].as_array().unwrap().len()), (Some(url), 1));
+#[test]
+fn a_project_names_no_path_of_this_machine() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("code")).unwrap();
+    let connect = ["connect", "cursor", "--project", "code"];
+    let answer = home.json(&[&["--db", "./team.db"], &connect[..]].concat());
+    assert_eq!((&answer["path_left_out"], &answer["password_left_out"]), (&true.into(), &false.into()));
+    let without = home.read("code/.cursor/mcp.json");
+    assert!(!without.contains("team.db") && !without.contains("--db"), "{without}");
+    let told = home.run(&[&["--db", "./team.db"], &connect[..], &["--print"]].concat());
+    contains(&told.stderr, &["MASQUE_DB"]);
+    assert_eq!(told.ok(), without);
+    let mut command = home.command();
+    command.args(connect).env("MASQUE_DB", home.path("mine.db"));
+    let told = CommandOutput::of(command.output().unwrap());
+    contains(&told.stderr, &["the path of the database is not written", "MASQUE_DB"]);
+    contains(&told.ok(), &["already connected"]);
+    // The address of a server is the same for everyone.
+    let answer = home.json(&[&["--db", "postgres://me:secret@db/team"], &connect[..]].concat());
+    assert_eq!((&answer["path_left_out"], &answer["password_left_out"]), (&false.into(), &true.into()));
+    contains(&home.read("code/.cursor/mcp.json"), &["\"--db\", \"postgres://me@db/team\""]);
+}
+
+#[test]
+fn a_project_gets_no_backup_files() {
+    let home = Home::new();
+    let file = "code/.mcp.json";
+    home.write(file, "{\"mcpServers\": {\"other\": {\"command\": \"x\"}}}\n");
+    assert_eq!(home.json(&["connect", "claude-code", "--project", "code"])["backup"], Value::Null);
+    contains(&home.read(file), &["masque"]);
+    assert_eq!(home.json(&["disconnect", "claude-code", "--project", "code"])["backup"], Value::Null);
+    let left: Vec<_> =
+        std::fs::read_dir(home.path("code")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left, [".mcp.json"]);
+}
+
+#[test]
+fn a_password_is_never_written() {
+    let home = Home::new();
+    for (client, file, old) in CLIENTS {
+        home.write(file, old);
+        let secret = "postgres://me:hunter2@db/team?sslmode=require";
+        let answer = home.run(&["--db", secret, "connect", client]);
+        contains(&answer.stderr, &["password", "PGPASSWORD", "~/.pgpass"]);
+        answer.ok();
+        contains(&home.read(file), &["postgres://me@db/team?sslmode=require"]);
+        let mut command = home.command();
+        command.args(["connect", client, "--json"]).env("MASQUE_DB", "postgres://db/team?password=hunter2");
+        let answer = CommandOutput::of(command.output().unwrap()).ok();
+        assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["password_left_out"], true);
+        assert!(!home.read(file).contains("hunter2"), "{}", home.read(file));
+        assert!(!home.ok(&["--db", secret, "connect", client, "--print"]).contains("hunter2"));
+    }
+    let refused =
+        home.run(&["--json", "connect", "cursor", "--http", "http://me:hunter2@127.0.0.1:4747/mcp"]);
+    assert!(!refused.stderr.contains("hunter2"), "{refused:#?}");
+    refused.refused_with("invalid_value").about("field", "--http").offers("write_as");
+    // An older version wrote it into the variables.
+    let old = r#"{"mcpServers": {"masque": {"env": {"MASQUE_DB": "postgres://me:hunter2@db/x", "A": "b"}}}}"#;
+    home.write(".cursor/mcp.json", old);
     home.ok(&["connect", "cursor"]);
-    assert!(!home.read(".cursor/mcp.json").contains("hunter2"));
+    let new = home.read(".cursor/mcp.json");
+    assert!(!new.contains("hunter2") && new.contains("\"A\": \"b\""), "{new}");
+}
+
+#[test]
+fn disconnect_removes_our_entry_alone() {
+    for (client, file, old) in CLIENTS {
+        let home = Home::new();
+        contains(&home.ok(&["disconnect", client]), &["nothing to remove"]);
+        assert!(!home.path(file).exists());
+        home.write(file, old);
+        assert_eq!(home.json(&["disconnect", client])["changed"], false);
+        assert_eq!(home.read(file), old);
+        home.ok(&["connect", client]);
+        let answer = home.ok(&["disconnect", client]);
+        contains(&answer, &["disconnected", file, ".bak-"]);
+        let new = home.read(file);
+        assert!(!new.contains("masque"), "{new}");
+        let spread = !old.contains('\n');
+        // The object that `connect` made for its entry stays, empty.
+        let made = !old.contains("ervers");
+        assert!(new == old || spread && compact(&new) == compact(old) || made, "{client}:\n{new}");
+        contains(&home.ok(&["disconnect", client]), &["nothing to remove"]);
+    }
+    let home = Home::new();
+    let old = "{\n  // ours\n  \"servers\": {\n    \"other\": {} // theirs\n  }, // end\n}\n";
+    home.write("code/.vscode/mcp.json", old);
+    home.ok(&["connect", "vscode", "--project", "code"]);
+    assert_ne!(home.read("code/.vscode/mcp.json"), old);
+    home.ok(&["disconnect", "vscode", "--project", "code"]);
+    assert_eq!(home.read("code/.vscode/mcp.json"), old);
+    home.write("code/.vscode/mcp.json", "{ broken");
+    home.refused("not_editable", &["disconnect", "vscode", "--project", "code"]).in_file("mcp.json");
 }
 
 #[test]
@@ -128,7 +228,9 @@ fn a_running_server_can_be_named() {
     assert_eq!(entry["url"], "http://127.0.0.1:4747/mcp?tools=load");
     assert_eq!((&entry["type"], entry.get("command")), (&"http".into(), None));
     home.ok(&["connect", "codex", "--http", "http://127.0.0.1:9/mcp"]);
-    contains(&home.read(".codex/config.toml"), &["url = \"http://127.0.0.1:9/mcp\""]);
+    contains(&home.read(".codex/config.toml"), &["url = \"http://127.0.0.1:9/mcp?tools=load\""]);
+    home.ok(&["connect", "codex", "--http", "http://127.0.0.1:9/mcp?tools=all"]);
+    contains(&home.read(".codex/config.toml"), &["url = \"http://127.0.0.1:9/mcp?tools=all\""]);
     home.refused("not_supported", &["connect", "claude-desktop", "--http"]).about("field", "--http");
     home.refused("invalid_value", &["connect", "cursor", "--http", "localhost"]).offers("write_as");
     home.refused("invalid_value", &["connect", "cursor", "--tools", "laod"]);

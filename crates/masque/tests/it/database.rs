@@ -19,6 +19,7 @@ fn helper(home: &Home, database: &str) -> Value {
 #[test]
 fn a_database_is_named_by_flag_or_variable() {
     let home = Home::new();
+    std::fs::create_dir_all(home.path("deep/down")).unwrap();
     home.ok(&["--db", "deep/down/mine.db", "create", "skill", "s", "--content", "x"]);
     assert!(home.path("deep/down/mine.db").is_file());
     let mut command = home.command();
@@ -41,10 +42,29 @@ fn a_named_database_needs_no_data_directory() {
         &run(&["--db", "mine.db", "create", "skill", "s", "--content", "x"]).ok(),
         &["(shared, revision 1)"],
     );
-    run(&["list", "--json"]).refused_with("file_failed").in_file("taken/masque");
-    // The history of files needs a place.
+    // Without a history, files can be read, and not changed.
     home.write("personas.toml", "[skills.t]\ncontent = \"x\"\n");
-    run(&["--db", "mine.db", "list", "--json"]).refused_with("file_failed").in_file("taken/masque");
+    let listed = run(&["--db", "mine.db", "list", "skills"]);
+    contains(&listed.stderr, &["taken/masque cannot be written"]);
+    contains(&listed.ok(), &["\ns ", "\nt "]);
+    run(&["--db", "mine.db", "update", "skill", "s", "--content", "y"]).ok();
+    let update = ["--db", "mine.db", "update", "skill", "t", "--content", "y", "--json"];
+    assert_ne!(run(&update).code, 0);
+    assert_eq!(home.read("personas.toml"), "[skills.t]\ncontent = \"x\"\n");
+}
+
+#[test]
+fn a_database_in_a_missing_directory_is_an_error() {
+    let home = Home::new();
+    for arguments in [&["list"][..], &["create", "skill", "s", "--content", "x"], &["mcp"]] {
+        let named = [&["--db", "no/such/x.db"], arguments].concat();
+        let refused = home.refused("no_database", &named);
+        refused.in_file("no/such/x.db").offers("check_database").offers("run");
+    }
+    assert!(!home.path("no").exists());
+    // The user's own place is created.
+    home.ok(&["list"]);
+    assert!(home.path(".local/share/masque/masque.db").is_file());
 }
 
 #[test]

@@ -24,6 +24,14 @@ when = { tool_result_of = "write_file" }
 text = "Written."
 
 [[reply]]
+when = { tool_result_of = "read_file", tool_result = "always asked" }
+text = "I may not read it."
+
+[[reply]]
+when = { last_user = "read secrets" }
+say = [{ tool = "read_file", input = { path = ".env" } }]
+
+[[reply]]
 when = { last_user = "write both" }
 say = [
   { tool = "write_file", id = "call_a", input = { path = "a.txt", content = "a\n" } },
@@ -50,18 +58,53 @@ fn waiting(rehearsed: &Rehearsed, message: &str) -> String {
 fn run_explains_how_to_approve_refused_calls() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let answer = rehearsed.run(&["run", "worker", "write both"]);
-    let notice = answer.stderr.lines().last().unwrap_or_default();
-    assert!(notice.starts_with("warning: "), "{answer:?}");
-    contains(notice, &["write_file a.txt", "write_file b.txt", "`--approve read`", "`--approve all`"]);
     assert_eq!(answer.ok(), "Nobody allowed it.\n");
-    let answer = rehearsed.run(&["run", "worker", "write", "--approve", "read"]);
-    let notice = answer.stderr.lines().last().unwrap_or_default();
-    assert!(notice.contains("`--approve all`") && !notice.contains("`--approve read`"), "{answer:?}");
+    let answer = rehearsed.run(&["run", "worker", "write both", "--json"]);
+    let refused = answer.warnings().pop().unwrap();
+    assert_eq!(refused["code"], "calls_refused");
+    let flags = ["write_file a.txt", "write_file b.txt", "--approve read", "--approve all"];
+    contains(refused["message"].as_str().unwrap(), &flags);
+    let answer = rehearsed.run(&["run", "worker", "write", "--approve", "read", "--json"]);
+    let refused = answer.warnings().pop().unwrap();
+    assert_eq!(refused["code"], "calls_refused");
+    assert!(!refused["message"].as_str().unwrap().contains("--approve read"), "{refused}");
     // With --json, nothing is asked, not even on a terminal.
     let mut terminal = rehearsed.terminal(&["run", "worker", "write", "--json"]);
     terminal.sees("--json").sees("--approve all");
     assert_eq!(terminal.ends().0, 0);
     assert_eq!(rehearsed.run(&["run", "worker", "write", "--approve", "all"]).ok(), "Written.\n");
+}
+
+/// No flag allows a call about a secret file, and no user rejected it.
+#[test]
+fn a_call_that_always_asks_needs_a_terminal() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    rehearsed.home.write("work/.env", "TOKEN=hunter2\n");
+    for approve in [&[][..], &["--approve", "read"], &["--approve", "all"]] {
+        let answer = rehearsed.run(&[&["run", "worker", "read secrets", "--json"], approve].concat());
+        let events: Vec<Value> =
+            answer.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let refusal =
+            events.iter().find_map(|event| event.get("refusal").filter(|refusal| !refusal.is_null()));
+        assert_eq!(refusal, Some(&Value::from("nobody_to_ask")), "{approve:?}: {answer:#?}");
+        let answer = rehearsed.run(&[&["run", "worker", "read secrets"], approve].concat());
+        let notice = answer.stderr.lines().last().unwrap_or_default().to_owned();
+        contains(&notice, &["read_file .env", "run it on a terminal: this file always asks"]);
+        assert!(!notice.contains("--approve"), "{notice}");
+        assert_eq!(answer.ok(), "I may not read it.\n");
+    }
+}
+
+/// No answer covers later calls about such a file, so none is offered.
+#[test]
+fn a_question_about_a_secret_file_offers_no_always() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    rehearsed.home.write("work/.env", "TOKEN=hunter2\n");
+    let mut terminal = rehearsed.terminal(&["run", "worker", "read secrets", "--approve", "all"]);
+    terminal.sees(".env usually holds secrets").sees("y: yes, once · n: no · n REASON");
+    terminal.presses("a").presses(ENTER).sees("asks about this file every time").sees("Allow it?");
+    terminal.presses("n").presses(ENTER);
+    assert_eq!(terminal.ends().0, 0);
 }
 
 #[test]
@@ -142,7 +185,7 @@ fn listed_ids_are_unique() {
     for arguments in [&["sessions", "--limit", "1"][..], &["sessions", "--persona", "other"]] {
         let list = rehearsed.ok(arguments);
         let id = list.lines().nth(1).unwrap().split(' ').next().unwrap();
-        assert!((8..36).contains(&id.len()), "{list}");
+        assert!((6..36).contains(&id.len()), "{list}");
         contains(&rehearsed.ok(&["sessions", "show", id]), &["You said hi."]);
     }
 }

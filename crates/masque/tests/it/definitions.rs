@@ -110,7 +110,7 @@ fn limits_are_enforced() {
     let long = "x".repeat(300_000);
     home.write("long.json", &json!({ "name": "a", "content": long }).to_string());
     home.refused("invalid_field", &["create", "skill", "--file", "long.json"]).about("field", "content");
-    home.write("huge.toml", &format!("# {}\n", "x".repeat(17 << 20)));
+    home.write("huge.toml", &format!("# {}\n", "x".repeat(65 << 20)));
     home.refused("file_too_large", &["create", "skill", "--file", "huge.toml"]);
     let nul = "{\"name\": \"a\", \"content\": \"\\u0000\"}";
     let nul = home.run_with_input(&["create", "skill", "--json"], nul).refused_with("invalid_field");

@@ -78,7 +78,8 @@ fn explain_names_the_origin_of_every_field() {
     contains(
         &text,
         &[
-            " < project:coder (revision 1) (the last wins)",
+            " < ● project:coder (revision 1) (the last wins)",
+            "○ global:coder",
             "part calm",
             "tone, order 0, priority 0",
             "below global:coder",
@@ -92,6 +93,48 @@ fn explain_names_the_origin_of_every_field() {
     for line in CommandOutput::of(narrow.output().unwrap()).ok().lines().skip(4) {
         assert!(line.chars().count() <= 70, "{line}");
     }
+}
+
+#[test]
+fn origins_stand_in_front_of_every_line() {
+    let home = coder();
+    let compiled = home.ok(&["compile", "coder"]);
+    let origins = home.ok(&["compile", "coder", "--origins"]);
+    assert_eq!(
+        origins.lines().collect::<Vec<_>>(),
+        [
+            "○ base     persona coder, global          │ You code.",
+            "○ base     persona coder, global          │",
+            "● own      persona coder, project         │ You test first.",
+            "● own      persona coder, project         │",
+            "○ base     part calm, global (of coder)   │ ## Tone",
+            "○ base     part calm, global (of coder)   │",
+            "○ base     part calm, global (of coder)   │ Calm.",
+            "○ base     part calm, global (of coder)   │",
+            "○ base     trait brief, global (of coder) │ ## Traits",
+            "○ base     trait brief, global (of coder) │",
+            "○ base     trait brief, global (of coder) │ - **brief**",
+        ]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(origins.lines().skip(11).map(str::to_owned))
+        .collect::<Vec<_>>()
+    );
+    let lines = origins.lines().map(|line| line.split_once('│').unwrap().1.trim_start_matches(' '));
+    let plain = compiled.lines().map(|line| line.trim_start_matches(' '));
+    assert_eq!(lines.collect::<Vec<_>>(), plain.collect::<Vec<_>>());
+    contains(&home.ok(&["compile", "coder", "--origins", "--override", "tone=plain-tone"]), &["▲ override"]);
+    contains(&home.ok(&["compile", "mentor", "--origins"]), &["◆ stage", "● own"]);
+    let json = home.json(&["compile", "coder", "--origins", "--summary"]);
+    let text: String =
+        json["blocks"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
+    assert_eq!(text, home.ok(&["compile", "coder", "--summary"]));
+    let colored = home.ok(&["compile", "coder", "--origins", "--color", "always"]);
+    contains(&colored, &["\x1b[34m○ base", "\x1b[32m● own"]);
+    contains(
+        &home.ok(&["show", "coder", "--explain", "--color", "always"]),
+        &["\x1b[34m○ global:coder", "\x1b[32m● project:coder"],
+    );
 }
 
 #[test]
@@ -176,5 +219,5 @@ fn only_personas_are_explained() {
     home.refused("not_for_kind", &["show", "part", "plain-tone", "--explain"]).about("field", "--explain");
     home.refused("not_for_kind", &["show", "tool-preset", "full", "--flat"]).about("field", "--flat");
     home.refused("conflicting_fields", &["show", "mentor", "--flat", "--explain"]);
-    home.refused("not_found", &["show", "plain-tone", "--explain"]);
+    home.refused("not_for_kind", &["show", "plain-tone", "--explain"]).about("kind", "part");
 }

@@ -202,11 +202,15 @@ fn every_command_warns_about_an_invalid_entry() {
         &["show", "nobody"],
     ];
     for arguments in commands {
-        let answer = home.run_in("shop", arguments);
-        contains(
-            &answer.stderr,
-            &["warning: ", "shop/personas.toml:1", "part calm", "\"tonn\"", "did you mean \"tone\""],
+        let answer = home.run_in("shop", &[arguments, &["--json"]].concat());
+        let warnings = answer.warnings();
+        let [warning] = warnings.as_slice() else { panic!("{answer:#?}") };
+        assert_eq!(
+            (&warning["code"], &warning["name"]),
+            (&json!("unknown_word"), &json!("calm")),
+            "{answer:#?}"
         );
+        contains(warning["hint"].as_str().unwrap(), &["\"tone\""]);
         assert_eq!(answer.code, if arguments[1..] == ["nobody"] { 3 } else { 0 }, "{answer:#?}");
         assert!(!answer.stdout.contains("tonn"), "the answer itself is whole: {answer:#?}");
     }
@@ -215,7 +219,7 @@ fn every_command_warns_about_an_invalid_entry() {
     let answer = home.run_in("shop", &["list", "--json"]);
     let told: Value = serde_json::from_str(&answer.stderr).unwrap();
     let warning = &told["warnings"][0];
-    assert_eq!((&warning["kind"], &warning["name"]), (&json!("part"), &json!("calm")), "{told}");
+    assert_eq!((&warning["kind"], &warning["level"]), (&json!("part"), &json!("error")), "{told}");
     assert!(
         warning["line"].as_u64().unwrap() >= 11
             && warning["path"].as_str().unwrap().ends_with("personas.toml")
@@ -234,20 +238,20 @@ fn an_unreadable_file_keeps_its_last_version() {
     let broken = PROJECT.replace("You code.\"", "You code.");
     home.write("shop/personas.toml", &broken);
     // Each command is a new process, which knows only the recorded state.
-    let answer = home.run_in("shop", &["show", "coder"]);
+    let answer = home.run_in("shop", &["show", "coder", "--json"]);
     contains(&answer.stdout, &["You code.", "bold"]);
-    let hint = "close it with \" on the same line";
-    contains(&answer.stderr, &["warning: ", "shop/personas.toml:4:", "  4 | summary = \"You code.\n", hint]);
-    let in_force = "its last valid state of 2";
-    contains(&answer.stderr, &[in_force, "2 entries"]);
+    assert_eq!(answer.warning_codes(), ["not_toml"], "{answer:#?}");
+    let warning = answer.warnings().remove(0);
+    assert_eq!((&warning["line"], &warning["source_line"]), (&json!(4), &json!("summary = \"You code.")));
+    assert_ne!(warning["hint"], Value::Null);
     // A write that fails prints its error once.
-    let refused = home.run_in("shop", &["update", "persona", "coder", "--summary", "x"]);
-    assert_eq!(refused.code, 4, "{refused:#?}");
-    contains(&refused.stderr, &["error: ", "personas.toml", hint, in_force]);
-    assert!(!refused.stderr.contains("warning: "), "{}", refused.stderr);
+    let update = ["update", "persona", "coder", "--summary", "x", "--json"];
+    let refused = home.run_in("shop", &update);
+    assert_eq!(refused.warning_codes(), Vec::<String>::new(), "{refused:#?}");
+    refused.refused_with("file_has_errors").in_file("personas.toml");
     let report = home.run_in("shop", &["doctor"]);
     assert_eq!(report.code, 1, "{report:#?}");
-    contains(&report.stdout, &["(2 entries)", "problem: ", hint, in_force]);
+    contains(&report.stdout, &["(2 entries)", "problem: ", "personas.toml:4:"]);
     assert_eq!(home.read("shop/personas.toml"), broken, "an unreadable file is never written");
     // The other scopes are not affected.
     contains(
@@ -261,7 +265,13 @@ fn verbose_prints_warnings_about_files() {
     let home = shop();
     home.write("shop/personas.toml", &format!("{PROJECT}colour = \"red\"\n"));
     assert_eq!(home.run_in("shop", &["list"]).stderr, "");
-    contains(&home.run_in("shop", &["list", "-v"]).stderr, &["personas.toml:10:1: warning: ", "colour"]);
+    let warned = home.run_in("shop", &["list", "-v", "--json"]);
+    assert_eq!(warned.warning_codes(), ["unknown_field"], "{warned:#?}");
+    let warning = warned.warnings().remove(0);
+    assert_eq!(
+        (&warning["level"], &warning["line"], &warning["column"]),
+        (&json!("warning"), &json!(10), &json!(1))
+    );
     let report = home.run_in("shop", &["doctor"]).ok();
     contains(&report, &["colour", "1 warning; run `masque lint`", "No problems, except for warnings"]);
 }
@@ -272,9 +282,10 @@ fn a_table_of_another_shape_deletes_nothing() {
     let home = shop();
     home.run_in("shop", &["list"]).ok();
     home.write("shop/personas.toml", "[[personas]]\nname = \"coder\"\nsummary = \"You code.\"\n");
-    let answer = home.run_in("shop", &["show", "coder"]);
+    let answer = home.run_in("shop", &["show", "coder", "--json"]);
     contains(&answer.stdout, &["You code.", "bold"]);
-    contains(&answer.stderr, &["personas.toml:1:", "[personas.NAME]"]);
+    assert_eq!(answer.warning_codes(), ["invalid_document"], "{answer:#?}");
+    assert_eq!(answer.warnings()[0]["line"], 1);
     let history = home.run_in("shop", &["history", "coder"]).stdout;
     assert!(!history.contains("delete"), "{history}");
 }
@@ -284,9 +295,18 @@ fn an_invalid_entry_keeps_its_last_version() {
     let home = shop();
     home.run_in("shop", &["list"]).ok();
     home.write("shop/personas.toml", &PROJECT.replace("\"You code.\"", "7"));
-    let answer = home.run_in("shop", &["show", "coder"]);
+    let answer = home.run_in("shop", &["show", "coder", "--json"]);
     contains(&answer.stdout, &["You code."]);
-    contains(&answer.stderr, &["persona coder: summary: ", "last valid version"]);
+    let warning = answer.warnings().remove(0);
+    assert_eq!((&warning["kind"], &warning["name"]), (&json!("persona"), &json!("coder")), "{answer:#?}");
+    // People learn which version is used.
+    let lines = home
+        .run_in("shop", &["show", "coder"])
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("warning: "))
+        .count();
+    assert_eq!(lines, 2);
 }
 
 /// On a terminal, reading commands also mention lint's findings.
@@ -323,10 +343,11 @@ fn a_terminal_shows_a_hint_about_lint() {
 fn settings_are_read_and_checked() {
     let home = Home::new();
     home.write(".config/masque/config.toml", "[histroy]\nkeep = 3\n");
-    let answer = home.run(&["list"]);
+    let answer = home.run(&["list", "--json"]);
+    assert_eq!(answer.warning_codes(), ["unknown_setting"], "{answer:#?}");
     contains(
-        &answer.stderr,
-        &["warning: ", "config.toml:1:2: unknown key \"histroy\"", "did you mean \"history\""],
+        answer.warnings()[0]["message"].as_str().unwrap(),
+        &["config.toml:1:2", "histroy", "\"history\""],
     );
     answer.ok();
     home.write(".config/masque/config.toml", "[history]\nkeep = \"few\"\n");

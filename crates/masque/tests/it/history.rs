@@ -41,9 +41,9 @@ fn history_shows_author_time_and_message() {
     home.refused("not_found", &["history", "part", "clam"]).suggests("calm");
     home.refused("unknown_word", &["history", "prat", "calm"]).suggests("part");
     for command in
-        [&["history", "calm"][..], &["diff", "calm"], &["rollback", "calm", "1"], &["tag", "calm", "x"]]
+        [&["history", "calm"][..], &["diff", "calm", "2"], &["rollback", "calm", "1"], &["tag", "calm", "x"]]
     {
-        home.refused("not_found", command);
+        assert_eq!(home.json(command)["kind"], "part", "{command:?}: only a part has this name");
     }
     home.refused("no_history", &["history", "mentor"]).offers("duplicate_it");
 }
@@ -213,8 +213,8 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
 
     contains(&home.ok(&["history", "helper"]), &["TAGS", "production"]);
     contains(
-        &home.ok(&["tag", "helper", "2", "production", "--message", "it passed"]),
-        &["tagged revision 2 of"],
+        &home.ok(&["tag", "helper", "2", "production", "--move", "--message", "it passed"]),
+        &["moved tag production of persona helper in shared from revision 1 to 2"],
     );
     contains(&home.ok(&["history", "helper"]), &["production (tester: it passed)"]);
     let tagged = &home.json(&["history", "helper"])["items"];
@@ -227,6 +227,14 @@ fn a_tag_freezes_a_persona_with_its_pieces() {
     assert_eq!(home.json(&["show", "helper", "--revision", "production"])["summary"], "Second.");
     assert_eq!(home.json(&["tag", "part", "calm", "1", "old"])["revision"], 1);
     contains(&home.ok(&["diff", "part", "calm", "old"]), &["--- calm revision 1", "You shout."]);
+    home.refused("tag_taken", &["tag", "helper", "1", "production"])
+        .about("revision", "2")
+        .offers("move_tag");
+    contains(&home.ok(&["tag", "helper", "2", "production"]), &["nothing to change", "production"]);
+    let moved = home.ok(&["tag", "helper", "1", "production", "--move"]);
+    contains(&moved, &["moved tag production of persona helper in shared from revision 2 to 1"]);
+    assert_eq!(home.json(&["tag", "helper", "2", "production", "--move"])["moved_from"], "1");
+    home.refused("conflicting_fields", &["tag", "helper", "--move", "--delete", "production"]);
     contains(&home.ok(&["tag", "helper", "--delete", "production"]), &["deleted tag production"]);
     contains(&home.ok(&["tag", "helper", "--delete", "production"]), &["nothing to delete"]);
     assert_eq!(home.json(&["tag", "part", "calm", "--delete", "old"])["deleted"], true);
@@ -249,10 +257,10 @@ fn advice_names_the_scope_of_an_overridden_definition() {
         contains(&advice(arguments), &["`masque diff helper REV`", "`masque rollback helper REV`"]);
     }
     home.ok(&["create", "skill", "look", "--content", "Look."]);
-    for (command, rest) in [("history", &[][..]), ("diff", &[]), ("tag", &["good"]), ("rollback", &["1"])] {
-        let asked = [&[command, "look"], rest, &["--scope", "shared"]].concat();
-        contains(&advice(&asked), &[&format!("masque {command} skill look --scope shared")]);
-    }
+    contains(
+        &advice(&["history", "look"]),
+        &["`masque diff skill look REV`", "`masque rollback skill look REV`"],
+    );
 }
 
 #[test]
@@ -325,4 +333,20 @@ fn prune_forgets_old_revisions() {
     home.write(".config/masque/config.toml", "[history]\nkeep = 1\n");
     assert_eq!(home.json(&["db", "prune"]), json!({ "keep": 1, "forgotten": 1 }));
     assert_eq!(numbers(&home.json(&["history", "part", "calm"])), [3]);
+}
+
+#[test]
+fn tags_are_shown_beside_long_reasons() {
+    let home = Home::new();
+    home.ok(&["create", "skill", "look", "--content", "Look."]);
+    let why = "the words of the house are shorter now, and there are fewer of them than ever before";
+    home.ok(&["update", "look", "--content", "Look twice.", "--message", why]);
+    home.ok(&["tag", "look", "production"]);
+    let mut command = home.command();
+    command.env("NO_COLOR", "1").env("PAGER", "").args(["history", "look"]);
+    let (_, screen) = Terminal::sized(command, 40, 100).ends();
+    let line = screen.lines().find(|line| line.starts_with('2')).unwrap_or_default();
+    assert!(line.contains("production"), "{screen}");
+    assert!(line.contains("the words of") && !line.contains("ever before"), "{screen}");
+    assert!(screen.lines().take(3).all(|line| line.chars().count() <= 100), "{screen}");
 }

@@ -7,6 +7,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_masque");
+
 pub(crate) struct Home {
     directory: TempDir,
 }
@@ -42,7 +44,16 @@ impl Home {
 
     /// The program, started in this home with an empty environment.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_masque"));
+        self.settle(Command::new(PROGRAM))
+    }
+
+    /// The program as the last argument of another one, which starts it.
+    pub(crate) fn command_under(&self, mut outer: Command) -> Command {
+        outer.arg(PROGRAM);
+        self.settle(outer)
+    }
+
+    fn settle(&self, mut command: Command) -> Command {
         command
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
@@ -164,6 +175,23 @@ impl CommandOutput {
         let mut told: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {self:#?}"));
         assert_ne!(self.code, 0, "{self:#?}");
         told["error"].take()
+    }
+}
+
+impl CommandOutput {
+    /// The warnings of a command with `--json`.
+    #[track_caller]
+    pub(crate) fn warnings(&self) -> Vec<Value> {
+        let values = self.stderr.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let lists = values.filter_map(|mut value| value["warnings"].take().as_array().cloned());
+        lists.flatten().collect()
+    }
+
+    /// Their codes.
+    #[track_caller]
+    pub(crate) fn warning_codes(&self) -> Vec<String> {
+        let codes = self.warnings().into_iter().map(|warning| warning["code"].as_str().map(str::to_owned));
+        codes.map(Option::unwrap_or_default).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::home::{Home, contains};
 #[test]
 fn each_kind_is_linked_and_unlinked() {
     let home = Home::new();
-    home.ok(&["create", "persona", "helper"]);
+    home.ok(&["create", "persona", "helper", "--summary", "Helps."]);
     for (kind, name) in [
         ("part", "plain-tone"),
         ("trait", "curious"),
@@ -33,14 +33,14 @@ fn a_part_has_an_order_and_a_priority() {
 #[test]
 fn invalid_links_are_refused() {
     let home = Home::new();
-    home.ok(&["create", "persona", "helper"]);
+    home.ok(&["create", "persona", "helper", "--summary", "Helps."]);
     home.refused("not_found", &["link", "helper", "part", "plan-tone"])
         .about("name", "plan-tone")
         .suggests("plain-tone");
     home.refused("not_found", &["link", "hepler", "part", "plain-tone"])
         .about("name", "hepler")
         .suggests("helper");
-    home.refused("invalid_value", &["link", "helper", "arc", "mentors-path"]);
+    home.refused("not_for_kind", &["link", "helper", "arc", "mentors-path"]).offers("use_one_of");
     home.refused("stale_revision", &["link", "helper", "part", "plain-tone", "--if-revision", "7"])
         .offers("read_again");
 }

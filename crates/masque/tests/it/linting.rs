@@ -45,16 +45,16 @@ fn rules(report: &Value) -> BTreeSet<String> {
 #[test]
 fn a_valid_file_has_no_findings() {
     let home = library("[personas.a]\nsummary = \"You help.\"\nsystem_prompt = \"Help.\"\n");
-    assert_eq!(lint(&home, &[]).ok(), "No problems in 1 entry in project.\n");
+    assert_eq!(lint(&home, &[]).ok(), "No problems in 1 entry in project and shared.\n");
     let report = lint_json(&home, &["--deny", "note"]);
     assert_eq!(
         report,
-        json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0, "scopes": ["project"], "entries": 1 })
+        json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0, "scopes": ["project", "shared"], "entries": 1 })
     );
 }
 
 #[test]
-fn lint_checks_shared_without_a_file() {
+fn lint_checks_shared_whatever_files_exist() {
     let home = Home::new();
     let checked = || home.json(&["lint"])["scopes"].clone();
     contains(&home.ok(&["lint"]), &["shared", "no personas.toml"]);
@@ -62,8 +62,14 @@ fn lint_checks_shared_without_a_file() {
     home.ok(&["create", "skill", "lonely", "--content", "x"]);
     contains(&home.ok(&["lint"]), &["shared\n", "skill lonely", "[unused]", "1 warning"]);
     home.write("personas.toml", "");
-    assert_eq!(checked(), json!(["project"]));
-    contains(&home.ok(&["lint", "--scope", "shared"]), &["[unused]"]);
+    assert_eq!(checked(), json!(["project", "shared"]));
+    contains(&home.ok(&["lint"]), &["[unused]"]);
+    // A file that cannot be read is a finding of its own.
+    home.write("personas.toml", "[personas.a]\nsummary = \"x\n");
+    let report: Value = serde_json::from_str(&home.run(&["lint", "--json"]).stdout).unwrap();
+    assert_eq!(rules(&report), BTreeSet::from(["broken-file".to_owned()]));
+    assert_eq!(report["scopes"], json!(["project", "shared"]));
+    assert_eq!(report["entries"], 1, "the skill was checked");
 }
 
 #[test]
@@ -124,6 +130,38 @@ fn json_has_the_same_findings() {
     assert_eq!(lint_json(&home, &["--format", "json"]), report);
 }
 
+/// A mistake in one field does not hide wrong names in the others.
+#[test]
+fn references_of_an_entry_with_a_mistake_are_checked() {
+    let project = "\
+[personas.reviewer]
+extends = \"code_reviwer\"
+parts = [\"clam\", \"calm\"]
+summary = 5
+
+[parts.calm]
+part_type = \"tone\"
+content = \"Calm.\"
+";
+    let home = library(project);
+    let report = lint_json(&home, &["--scope", "project"]);
+    let found = |field: &str| {
+        let findings = report["findings"].as_array().unwrap().iter();
+        findings.clone().filter(|it| it["field"] == field).map(|it| it["rule"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (found("extends"), found("parts")),
+        (vec![json!("unknown-reference")], vec![json!("unknown-reference")]),
+        "{report:#}"
+    );
+    assert!(rules(&report).contains("invalid-entry"), "{report:#}");
+    let place = |field: &str| {
+        let mut findings = report["findings"].as_array().unwrap().iter();
+        findings.find(|it| it["field"] == field).map(|it| it["line"].clone())
+    };
+    assert_eq!((place("extends"), place("parts")), (Some(json!(2)), Some(json!(3))), "{report:#}");
+}
+
 #[test]
 fn a_broken_file_is_a_finding() {
     let home = library("[personas.a]\nsummary = \"x\n");
@@ -156,7 +194,7 @@ fn lint_checks_the_chosen_scopes() {
         let findings = report["findings"].as_array().unwrap().clone();
         findings.iter().map(|finding| finding["scope"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(scopes(&[]), ["global"]);
+    assert_eq!(scopes(&[]), ["global", "shared"]);
     assert_eq!(scopes(&["--scope", "shared"]), ["shared"]);
     assert_eq!(scopes(&["--scope", "shared", "--scope", "global"]), ["global", "shared"]);
     let text = lint(&home, &["--scope", "shared"]).ok();

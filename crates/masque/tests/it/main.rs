@@ -4,12 +4,14 @@
 
 mod home;
 mod rehearsed;
+mod strace;
 mod terminal;
 mod wire;
 mod wording;
 
 mod chatting;
 mod deciding;
+mod editing;
 mod greetings;
 mod running;
 mod stopping;
@@ -19,12 +21,14 @@ mod unready;
 mod first_minute;
 mod reading;
 mod readme;
+mod starting;
 
 mod arcs;
 mod authoring;
 mod credits;
 mod definitions;
 mod links;
+mod naming;
 mod presets;
 
 mod explain;
@@ -40,17 +44,24 @@ mod linting;
 mod failures;
 mod json;
 
+mod access;
 mod connect;
 mod database;
 mod doctor;
 mod following;
+mod read_only;
 mod rehearse;
 mod serving;
 mod settings;
 mod shell;
+mod testing;
 mod trust;
 
 mod crash;
+mod failing_calls;
+mod faults;
 mod mistaken;
 mod nodes;
+mod notices;
+mod power_cut;
 mod sdk;

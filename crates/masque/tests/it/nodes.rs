@@ -12,7 +12,7 @@ use crate::wire::{Client, PATIENCE, Server, start_mcp};
 mod listeners;
 
 mod proxy;
-use proxy::Proxy;
+pub(crate) use proxy::{Proxy, Then};
 
 /// Every read of a SQLite file checks for changes, so the next read sees a write.
 const AT_ONCE: Duration = Duration::ZERO;

@@ -57,7 +57,7 @@ fn builtin_presets_are_listed_and_shown() {
         &home.ok(&["show", "context_preset", "docs_only"]),
         &["token budget", "Entries", "**/*.md  full"],
     );
-    home.refused("not_found", &["show", "read_only"]);
+    contains(&home.ok(&["show", "read_only"]), &["read_file", "auto, weight 4"]);
 }
 
 /// An entity of a kind: its definition, a change of it, and the field with its new value.
@@ -211,8 +211,8 @@ fn invalid_definitions_are_refused() {
 fn a_persona_names_its_presets_and_inputs() {
     let home = Home::new();
     home.ok(&["create", "test-input", "greeting", "--content", "Hello."]);
-    let create = ["create", "persona", "p", "--tool-preset", "read_only", "--test-input", "greeting"];
-    home.ok(&create);
+    let create = ["create", "persona", "p", "--summary", "P.", "--tool-preset", "read_only"];
+    home.ok(&[&create[..], &["--test-input", "greeting"]].concat());
     contains(&home.ok(&["show", "p", "--explain"]), &["tool_preset", "read_only", "test input greeting"]);
     home.refused("in_use", &["delete", "test-input", "greeting"]).offers("unlink_first");
     let deleted = home.json(&["delete", "test-input", "greeting", "--force"]);
@@ -225,7 +225,7 @@ fn a_persona_names_its_presets_and_inputs() {
 fn show_prints_the_settings_of_a_persona() {
     let home = Home::new();
     let settings = ["--tool-preset", "editor", "--bias-profile", "balanced", "--context-preset", "docs_only"];
-    home.ok(&[&["create", "persona", "base"], &settings[..]].concat());
+    home.ok(&[&["create", "persona", "base", "--summary", "B."], &settings[..]].concat());
     let own = ["--extends", "base", "--aggregation-strategy", "skeleton", "--tool-preset", "read_only"];
     home.ok(&[&["create", "persona", "guide"], &own[..]].concat());
     contains(
@@ -261,7 +261,7 @@ fn an_unknown_preset_is_refused() {
             .about("name", "read_onyl")
             .suggests("read_only");
         if command == "create" {
-            home.ok(&["create", "persona", "guide"]);
+            home.ok(&["create", "persona", "guide", "--summary", "Guides."]);
         }
     }
 }

@@ -119,6 +119,6 @@ fn pieces_are_shown_whole() {
     contains(&home.ok(&["show", "trait", "patient"]), &["emotional"]);
     contains(&home.ok(&["show", "skills", "teach-back"]), &["Use after a learner"]);
     contains(&home.ok(&["show", "guardrail", "learner-owns-the-work"]), &["medium", "write_*"]);
-    home.refused("not_found", &["show", "plain-tone"]);
+    contains(&home.ok(&["show", "plain-tone"]), &["type", "tone"]);
     home.refused("unknown_word", &["show", "prat", "plain-tone"]).suggests("part");
 }

@@ -59,7 +59,8 @@ fn commands(text: &str) -> Vec<(String, Vec<&str>)> {
 fn in_shell(home: &Home, command: &str) -> CommandOutput {
     let masque = home.command();
     let program = masque.get_program().to_str().unwrap();
-    let script = format!("masque() {{ '{program}' \"$@\"; }}\n{command}\n");
+    // Readers see both streams.
+    let script = format!("masque() {{ '{program}' \"$@\"; }}\nexec 2>&1\n{command}\n");
     let directory = home.path("shop");
     std::fs::create_dir_all(&directory).unwrap();
     let mut shell = Command::new("/bin/sh");

@@ -61,20 +61,20 @@ async fn a_life_over_http_on_postgres() {
 fn over_stdio(era: Era) {
     let (home, database) = (Home::new(), Database::sqlite());
     let program = env!("CARGO_BIN_EXE_masque");
-    live(&home, &["--era", era.as_str(), "--stdio", program, "--db", &database.location]);
+    live(&home, "", &["--era", era.as_str(), "--stdio", program, "--db", &database.location]);
 }
 
 fn over_http(era: Era, database: &Database) {
     let home = Home::new();
     let server = Server::start(&home, &database.location);
     let url = format!("http://{}/mcp", server.address);
-    live(&home, &["--era", era.as_str(), "--http", &url]);
+    live(&home, &server.token, &["--era", era.as_str(), "--http", &url]);
     let (code, errors) = server.running.stop();
     assert_eq!((code, errors.as_str()), (Some(0), ""), "a server has no reason to complain of clients");
 }
 
 /// Runs the script. Shows its output if it fails.
-fn live(home: &Home, arguments: &[&str]) {
+fn live(home: &Home, token: &str, arguments: &[&str]) {
     let Some(python) = python() else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/life.py");
     let mut command = Command::new(python);
@@ -84,6 +84,7 @@ fn live(home: &Home, arguments: &[&str]) {
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("HOME", home.path(""))
+        .env("MASQUE_TOKEN", token)
         .env("PYTHONUTF8", "1")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .current_dir(home.path(""));

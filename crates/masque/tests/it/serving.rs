@@ -50,7 +50,11 @@ fn a_server_prints_its_address_and_the_next_step() {
     let mut server = Server::start(&home, &[]);
     let first = server.line();
     contains(&first, &["masque 0.", "listens on http://127.0.0.1:"]);
-    let rest: String = (0..7).map(|_| server.line()).collect();
+    let rest: String = (0..10).map(|_| server.line()).collect();
+    contains(
+        &rest,
+        &["open           http://127.0.0.1:", "/?token=", ".local/share/masque/token", "/api/docs"],
+    );
     contains(&rest, &["/api/sessions", "tools access", "masque serve --project ."]);
     contains(&rest, &["/mcp", "/healthz", "masque connect claude-code --http http://127.0.0.1:"]);
 }
@@ -94,7 +98,7 @@ fn a_port_in_use_is_named() {
 fn only_loopback_is_served() {
     let home = Home::new();
     home.refused("address_not_local", &["serve", "--addr", "0.0.0.0:0"]).offers("other_address");
-    home.refused("invalid_value", &["serve", "--addr", "localhost"]);
+    home.refused("invalid_value", &["serve", "--addr", "example.org:80"]);
 }
 
 #[test]
@@ -121,4 +125,29 @@ fn a_client_is_served_over_standard_input_and_output() {
     drop(stdin);
     let ended = CommandOutput::of(child.wait_with_output().unwrap());
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_port_or_localhost_is_enough() {
+    let home = Home::new();
+    let mut command = home.command();
+    command.args(["serve", "--addr", "localhost:4", "--port", "0", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut server = Server { child, stdout };
+    let announced: Value = serde_json::from_str(&server.line()).unwrap();
+    let address = announced["address"].as_str().unwrap();
+    assert!(address.starts_with("127.0.0.1:") && !address.ends_with(":4"), "{announced}");
+    let port = address.rsplit(':').next().unwrap();
+    let in_use = home.refused("address_in_use", &["serve", "--port", port]).offers("other_address").0;
+    assert_eq!(in_use["remedies"][0]["address"], "--port 0");
+    home.refused("address_in_use", &["rehearse", "--port", port]);
+    home.refused("address_in_use", &["rehearse", "--listen", &format!("localhost:{port}")]);
+    for command in ["serve", "rehearse"] {
+        // A host needs a port.
+        home.refused("address_in_use", &[command, "--addr", "localhost", "--port", port]);
+        home.refused("missing_field", &[command, "--addr", "localhost"]).offers("write_as");
+        contains(&home.ok(&[command, "--help"]), &["--addr <HOST:PORT>"]);
+        home.refused("invalid_value", &[command, "--port", "70000"]);
+    }
 }

@@ -9,6 +9,7 @@ use rehearsal::{Rehearsal, Script};
 use serde_json::{Value, json};
 
 use crate::home::{Home, contains};
+use crate::wire::token_of;
 
 const CONFIG: &str = ".config/masque/config.toml";
 
@@ -56,6 +57,7 @@ async fn rounds_with_tools_are_limited_by_the_persona_then_by_the_settings() {
 struct Serving {
     child: Child,
     address: String,
+    token: String,
 }
 
 impl Serving {
@@ -66,17 +68,18 @@ impl Serving {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let announced: Value = serde_json::from_str(&line).unwrap();
-        Self { child, address: announced["address"].as_str().unwrap().to_owned() }
+        let address = announced["address"].as_str().unwrap().to_owned();
+        Self { child, address, token: token_of(&announced) }
     }
 
     /// Sends a request and returns the connection with the unread answer.
     fn send(&self, method: &str, path: &str, body: &Value) -> TcpStream {
-        let (address, body) = (&self.address, body.to_string());
+        let (address, token, body) = (&self.address, &self.token, body.to_string());
         let mut stream = TcpStream::connect(address).unwrap();
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
         )
         .unwrap();

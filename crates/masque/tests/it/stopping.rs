@@ -219,14 +219,30 @@ fn a_second_signal_ends_the_process_at_once() {
     assert_eq!(ends(&mut child), 143);
 }
 
+/// Also in the list, by a process that has never seen the other one.
 #[test]
-fn a_command_waits_for_the_lease_of_a_dead_process() {
+fn the_session_of_a_killed_process_is_free_at_once() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let mut child = answering(&rehearsed);
     child.kill().unwrap();
     child.wait().unwrap();
+    let id = rehearsed.session();
+    assert_eq!(status(&rehearsed, &id)["status"], "idle");
+    let answer = rehearsed.run(&["run", "worker", "go on now", "--session", &id]);
+    assert!(!answer.stderr.contains("Another process runs this session"), "{}", answer.stderr);
+    assert_eq!(answer.ok(), "I go on.\n");
+}
+
+/// Without its lock file, only time shows that a process is gone.
+#[test]
+fn a_command_waits_for_a_process_that_may_be_dead() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let mut child = answering(&rehearsed);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_dir_all(rehearsed.home.path(".local/share/masque/masque.db-nodes")).unwrap();
     let answer = rehearsed.run(&["run", "worker", "go on now", "--session", &rehearsed.session()]);
-    contains(&answer.stderr, &["Another process runs this session", "waiting up to 4 s"]);
+    contains(&answer.stderr, &["Another process runs this session", "waiting up to 15 s"]);
     assert_eq!(answer.ok(), "I go on.\n");
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::home::{Home, contains};
 use crate::rehearsed::Rehearsed;
+use crate::terminal::{ENTER, Terminal};
 
 const SCRIPT: &str = r##"
 [[reply]]
@@ -84,6 +85,29 @@ fn sessions_are_listed_shown_exported_and_deleted() {
 }
 
 #[test]
+fn deleting_a_session_asks_on_a_terminal() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    rehearsed.ok(&["run", "worker", "one"]);
+    rehearsed.ok(&["run", "worker", "two"]);
+    let sessions = ids(&rehearsed);
+    let delete = |id: &str| Terminal::start(rehearsed.command(&["sessions", "delete", id]));
+    let mut terminal = delete(&sessions[0]);
+    terminal.sees("with worker: two").sees(&format!("Delete session {}?", sessions[0])).presses(ENTER);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["nothing was deleted"]);
+    assert_eq!(ids(&rehearsed).len(), 2);
+    let mut terminal = delete(&sessions[0]);
+    terminal.sees("Delete session").presses("y").presses(ENTER);
+    contains(&terminal.ends().1, &["deleted session"]);
+    let yes = Terminal::start(rehearsed.command(&["sessions", "delete", &sessions[1], "--yes"]));
+    contains(&yes.ends().1, &["deleted session"]);
+    assert_eq!(ids(&rehearsed), Vec::<String>::new());
+    let (code, screen) = delete("ffff").ends();
+    assert_eq!(code, 0, "nothing to ask about: {screen}");
+}
+
+#[test]
 fn a_short_id_must_be_unique() {
     let rehearsed = Rehearsed::new(SCRIPT);
     rehearsed.ok(&["run", "worker", "one"]);
@@ -100,6 +124,14 @@ fn a_short_id_must_be_unique() {
     rehearsed.refused("invalid_session_id", &["sessions", "show", "01-99"]).offers("list_sessions");
     rehearsed.refused("unknown_session", &["sessions", "show", "ffff"]).offers("list_sessions");
     contains(&rehearsed.ok(&["sessions", "delete", "ffff"]), &["nothing to delete"]);
+    // The end of an id is random, so a few of its characters are enough.
+    let end = &ids[0][30..];
+    assert_ne!(end, &ids[1][30..]);
+    contains(&rehearsed.ok(&["sessions", "show", end]), &[&ids[0]]);
+    contains(&rehearsed.ok(&["sessions", "show", &end.to_uppercase()]), &[&ids[0]]);
+    contains(&rehearsed.ok(&["sessions", "show", &ids[0][20..].replace('-', "")]), &[&ids[0]]);
+    let listed = rehearsed.ok(&["sessions"]);
+    assert!(ids.iter().all(|id| listed.contains(&id[30..]) && !listed.contains(&id[..13])), "{listed}");
     // The shortest unique prefix, with and without dashes.
     let same = ids[0].bytes().zip(ids[1].bytes()).take_while(|(a, b)| a == b).count();
     let clear = &ids[0][..=same];

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::home::{CommandOutput, Home, contains};
 use crate::terminal::{ENTER, Terminal};
+use crate::wire::{Client as _, start_mcp_with};
 
 const CONFIG: &str = ".config/masque/config.toml";
 const SHOP: &str = "shop";
@@ -86,19 +87,16 @@ async fn an_untrusted_project_starts_no_mcp_server() {
     let server = "[mcp_servers.mark]\ncommand = \"sh\"\nargs = [\"-c\", \"touch started\"]\nstartup_timeout_s = 5\n\
         [mcp_servers.other]\ncommand = \"./other.sh\"\nenabled = false\n";
     let home = world(&mine, &format!("{CLERK}{server}"));
-    let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
-    let notice = "MCP servers (mark, other)";
-    contains(&answer.stderr, &[notice]);
+    let run = ["run", "clerk", "Hello?", "--json"];
+    let answer = home.run_in(SHOP, &run);
+    assert_eq!(answer.warning_codes(), ["untrusted_connections"], "{answer:#?}");
+    contains(answer.warnings()[0]["message"].as_str().unwrap(), &["mark", "other"]);
     contains(&answer.ok(), &["Hello."]);
     assert!(!home.path("shop/started").exists());
-    let answer = home.run_in(SHOP, &["run", "clerk", "Hello?", "--json"]);
-    let warnings: Value = serde_json::from_str(answer.stderr.lines().next().unwrap()).unwrap();
-    assert_eq!(warnings["warnings"].as_array().map(Vec::len), Some(1), "{warnings}");
-    contains(warnings["warnings"][0]["message"].as_str().unwrap(), &[notice]);
 
     trust(&home);
-    let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
-    assert!(!answer.stderr.contains(notice), "{answer:#?}");
+    let answer = home.run_in(SHOP, &run);
+    assert!(!answer.warning_codes().contains(&"untrusted_connections".to_owned()), "{answer:#?}");
     assert!(home.path("shop/started").exists(), "it starts in the project");
 }
 
@@ -118,8 +116,8 @@ async fn a_changed_server_needs_trust_again() {
     assert!(home.path("shop/one").exists(), "a changed text needs no new trust");
 
     home.write("shop/personas.toml", &project("two", "You count twice."));
-    let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
-    contains(&answer.stderr, &["changed", "MCP servers (mark)"]);
+    let answer = home.run_in(SHOP, &["run", "clerk", "Hello?", "--json"]);
+    assert!(answer.warning_codes().contains(&"trust_changed".to_owned()), "{answer:#?}");
     answer.ok();
     assert!(!home.path("shop/two").exists());
     let report = home.run_in(SHOP, &["doctor", "--json"]);
@@ -140,8 +138,8 @@ async fn a_project_cannot_set_providers() {
         { provider = \"theirs\", model = \"rehearsal\" }, { provider = \"mine\", model = \"rehearsal\" }]\n";
     // It also tries to replace the user's provider.
     let home = world(&mine, &format!("{clerk}{}{}", provider("theirs", &theirs), provider("mine", &theirs)));
-    let answer = home.run_in(SHOP, &["run", "clerk", "Who?"]);
-    contains(&answer.stderr, &["providers (mine, theirs)", "`masque trust`"]);
+    let answer = home.run_in(SHOP, &["run", "clerk", "Who?", "--json"]);
+    assert!(answer.warning_codes().contains(&"untrusted_connections".to_owned()), "{answer:#?}");
     contains(&answer.ok(), &["I am mine."]);
     home.refused_in(SHOP, "unknown_provider", &["run", "clerk", "Who?", "--model", "theirs/rehearsal"]);
     assert_eq!(theirs.request_count(), 0);
@@ -171,7 +169,10 @@ async fn a_project_cannot_allow_variables() {
     let heard = heard(&mine);
     assert_eq!(heard.matches("For blue: ${env.HOUSE_SECRET}.").count(), 2, "{heard}");
     assert!(!heard.contains("hunter2"));
-    contains(&home.run_in(SHOP, &["lint"]).stdout, &["[env] allow", "config.toml"]);
+    let report = home.run_in(SHOP, &["lint", "--json"]).stdout;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let of_file = |finding: &&Value| finding["rule"] == "unknown-key" && finding["line"] == 1;
+    assert!(report["findings"].as_array().unwrap().iter().any(|finding| of_file(&finding)), "{report:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -195,9 +196,9 @@ async fn a_project_cannot_read_files_outside() {
         if trusted {
             trust(&home);
         }
-        let answer = home.run_in(SHOP, &["run", "clerk", "Hello?"]);
+        let answer = home.run_in(SHOP, &["run", "clerk", "Hello?", "--json"]);
         assert_ne!(answer.code, 0, "{path}: {answer:#?}");
-        contains(&answer.stderr, &["leads out of the directory"]);
+        assert!(answer.warning_codes().contains(&"outside_project".to_owned()), "{path}: {answer:#?}");
         assert!(!answer.stderr.contains("hunter2"), "{path}: {answer:#?}");
     }
     assert_eq!(mine.request_count(), 0);
@@ -221,8 +222,8 @@ fn a_linked_personas_toml_needs_trust() {
     home.write("elsewhere/personas.toml", "[personas.stranger]\nsummary = \"From elsewhere.\"\n");
     std::fs::create_dir_all(home.path(SHOP)).unwrap();
     symlink(home.path("elsewhere/personas.toml"), home.path("shop/personas.toml")).unwrap();
-    let answer = home.run_in(SHOP, &["show", "stranger"]);
-    contains(&answer.fails(3), &["is a link out of the project", "masque trust"]);
+    let answer = home.run_in(SHOP, &["show", "stranger", "--json"]);
+    assert_eq!((answer.code, answer.warning_codes()), (3, vec!["linked_project".to_owned()]), "{answer:#?}");
     trust(&home);
     contains(&home.run_in(SHOP, &["show", "stranger"]).ok(), &["From elsewhere."]);
 
@@ -242,13 +243,12 @@ fn a_file_of_another_user_is_skipped_with_a_warning() {
     if std::os::unix::fs::chown(home.path(SHOP), Some(12_345), None).is_err() {
         return;
     }
-    let lint = home.run_in(SHOP, &["lint"]);
-    contains(&lint.stderr, &["shop/personas.toml is not read", "belongs to another user", "--project"]);
-    assert_eq!(lint.code, 0);
+    let lint = home.run_in(SHOP, &["lint", "--json"]);
+    assert_eq!((lint.code, lint.warning_codes()), (0, vec!["foreign_project".to_owned()]), "{lint:#?}");
     let doctor = home.run_in(SHOP, &["doctor"]).ok();
     contains(&doctor, &["shop/personas.toml is not read"]);
-    let named = home.run_in(SHOP, &["--project", ".", "show", "clerk"]);
-    assert!(!named.stderr.contains("is not read"), "{}", named.stderr);
+    let named = home.run_in(SHOP, &["--project", ".", "show", "clerk", "--json"]);
+    assert_eq!(named.warning_codes(), Vec::<String>::new(), "{named:#?}");
     named.ok();
 }
 
@@ -281,7 +281,8 @@ fn trust_explains_and_asks_on_a_terminal() {
     let home = Home::new();
     let text = format!(
         "{CLERK}[mcp_servers.mark]\ncommand = \"sh\"\nargs = [\"-c\", \"true\"]\n\
-         [providers.theirs]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\napi_key_env = \"THEIR_KEY\"\n"
+         [providers.theirs]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\napi_key_env = \"THEIR_KEY\"\n\
+         [tool_presets.free.categories]\nall = [{{ name = \"run_*\", approval = \"auto\" }}]\n"
     );
     home.write("shop/personas.toml", &text);
     let ask = |answer: &str| {
@@ -292,6 +293,7 @@ fn trust_explains_and_asks_on_a_terminal() {
             .sees("with your permissions")
             .sees("mark starts: sh -c true")
             .sees("the key in THEIR_KEY")
+            .sees("free runs without asking: run_*")
             .sees("Trust it?");
         terminal.presses(answer).presses(ENTER);
         terminal.ends().0
@@ -300,6 +302,35 @@ fn trust_explains_and_asks_on_a_terminal() {
     assert_eq!(home.json(&["trust", "--list"]), json!({ "projects": [], "presets": [] }));
     assert_eq!(ask("y"), 0);
     assert_eq!(home.json(&["trust", "--list"])["projects"].as_array().unwrap().len(), 1);
+}
+
+/// After a change, the user sees what was trusted and what is there now, and which fields a warning means.
+#[test]
+fn trust_shows_old_and_new_values() {
+    let home = Home::new();
+    let file = |tool: &str, more: &str| {
+        let preset =
+            format!("[tool_presets.free.categories]\nall = [{{ name = \"{tool}\", approval = \"auto\" }}]\n");
+        home.write("shop/personas.toml", &format!("{CLERK}{more}{preset}"));
+    };
+    file("read_*", "");
+    let trusted = home.run_in(SHOP, &["trust", "--yes"]).ok();
+    let directory = home.path(SHOP).canonicalize().unwrap();
+    contains(&trusted, &[&format!("`masque trust --revoke {}` undoes this", directory.display())]);
+    file("run_*", "guardrails = [\"calm\"]\n");
+    let mut command: Command = home.command();
+    command.current_dir(home.path(SHOP)).arg("trust");
+    let mut terminal = Terminal::start(command);
+    terminal.sees("changed since you trusted it");
+    terminal.sees("personas.clerk.guardrails = [\"calm\"]").sees("tool_presets.free.categories.all");
+    terminal.sees("read_*").sees("run_*").sees("free runs without asking: run_*").sees("Trust it?");
+    terminal.presses("y").presses(ENTER);
+    assert_eq!(terminal.ends().0, 0);
+
+    file("run_*", "");
+    let warned = home.run_in(SHOP, &["run", "clerk", "Hello?"]).stderr;
+    contains(&warned, &["changed since you trusted it (personas.clerk.guardrails)"]);
+    assert!(!warned.contains("MCP servers"), "{warned}");
 }
 
 /// The attack: a client writes a preset that approves everything to the library, and points a builtin
@@ -324,12 +355,18 @@ async fn a_preset_of_the_library_approves_nothing_until_it_is_confirmed() {
     home.ok(&["create", "persona", "--file", "mentor.json", "--scope", "shared"]);
     let runs = || {
         let _ = std::fs::remove_file(home.path("work/ran"));
-        let answer = home.run_in("work", &["run", "mentor", "Go."]);
-        (home.path("work/ran").exists(), answer.stderr.contains("masque trust --preset free"))
+        let answer = home.run_in("work", &["run", "mentor", "Go.", "--json"]);
+        let events = answer.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let asks = events.into_iter().any(|event| event["code"] == "unconfirmed_presets");
+        (home.path("work/ran").exists(), asks)
     };
     assert_eq!(runs(), (false, true));
-    home.run(&["trust", "--preset", "free"]).fails(5);
-    home.ok(&["trust", "--preset", "free", "--yes"]);
+    home.refused("needs_consent", &["trust", "--preset", "free"]).offers("confirm");
+    let confirmed = home.ok(&["trust", "--preset", "free", "--yes"]);
+    contains(
+        &confirmed,
+        &["the preset free is now trusted", "`masque trust --revoke --preset free` undoes this"],
+    );
     contains(&home.ok(&["trust", "--list"]), &["preset free"]);
     assert_eq!(runs(), (true, false));
     // A changed preset asks again.
@@ -340,6 +377,34 @@ async fn a_preset_of_the_library_approves_nothing_until_it_is_confirmed() {
     assert_eq!(runs(), (true, false));
     home.ok(&["trust", "--preset", "free", "--revoke"]);
     assert_eq!(runs(), (false, true));
+}
+
+/// The attack: a client of the library gives a persona the approvals of the user's own preset.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_gives_no_persona_the_users_own_approvals() {
+    let script = "[[reply]]\nwhen = { tool_result_of = \"run_command\" }\ntext = \"It is over.\"\n\
+        [[reply]]\nsay = [{ tool = \"run_command\", input = { command = \"touch ran\" } }]\n";
+    let mine = model(script).await;
+    let home = Home::new();
+    home.write(CONFIG, &provider("mine", &mine));
+    home.write("work/notes.txt", "");
+    let own = "[tool_presets.mykit.categories]\nall = [{ name = \"*\", approval = \"auto\" }]\n";
+    home.write(".config/masque/personas.toml", own);
+    let critic = json!({ "name": "critic", "system_prompt": "You doubt.", "tool_preset": "mykit",
+        "preferred_models": [{ "provider": "mine", "model": "rehearsal" }] });
+    let (_running, mut client) = start_mcp_with(&home, &[]);
+    let save = json!({ "kind": "persona", "name": "critic", "scope": "global", "entity": critic });
+    let refusal = client.call("save_entity", save).unwrap().unwrap_err();
+    contains(&refusal, &["only the user can let persona \"critic\"", ".config/masque/personas.toml"]);
+    let ran = || {
+        let answer = home.run_in("work", &["run", "critic", "Go."]);
+        (answer.code, std::fs::remove_file(home.path("work/ran")).is_ok())
+    };
+    assert_eq!(ran(), (0, false));
+    // The user's own command may.
+    home.write("critic.json", &critic.to_string());
+    home.ok(&["create", "persona", "--file", "critic.json", "--scope", "global"]);
+    assert_eq!(ran(), (0, true));
 }
 
 /// The attack: a command reads the keys of the process that started it.

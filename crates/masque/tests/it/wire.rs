@@ -37,10 +37,25 @@ impl Running {
         self.child.wait().unwrap();
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Stops the process. Returns its exit code and its standard error.
     pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        let code = self.child.wait().unwrap().code();
+        (code, self.errors())
+    }
+
+    /// Waits until the process ends by itself. Returns its exit code and its standard error.
+    pub(crate) fn finish(mut self) -> (Option<i32>, String) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < deadline, "it does not end: {}", self.errors());
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let code = self.child.wait().unwrap().code();
         (code, self.errors())
     }
@@ -94,15 +109,22 @@ pub(crate) fn start_mcp(home: &Home, database: &str) -> (Running, Pipes) {
 /// The same with other arguments.
 pub(crate) fn start_mcp_with(home: &Home, arguments: &[&str]) -> (Running, Pipes) {
     let mut command = home.command();
-    command.arg("mcp").args(arguments).stdin(Stdio::piped());
+    command.arg("mcp").args(arguments);
+    let (running, pipes) = try_start_mcp(command);
+    (running, pipes.unwrap())
+}
+
+/// Starts an MCP server that may be gone before it is ready.
+pub(crate) fn try_start_mcp(mut command: Command) -> (Running, io::Result<Pipes>) {
+    command.stdin(Stdio::piped());
     let mut running = Running::start(command);
     let stdin = running.child.stdin.take().unwrap();
     let stdout = BufReader::new(running.child.stdout.take().unwrap());
     let (sender, lines) = channel();
     std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
     let mut pipes = Pipes { stdin, lines, last_id: 0, news: Vec::new() };
-    pipes.initialize().unwrap();
-    (running, pipes)
+    let ready = pipes.initialize();
+    (running, ready.map(|()| pipes))
 }
 
 /// A client over standard input and output, in the older of the protocol's eras.
@@ -171,6 +193,13 @@ impl Client for Pipes {
 pub(crate) struct Server {
     pub(crate) running: Running,
     pub(crate) address: String,
+    pub(crate) token: String,
+}
+
+/// The token in the address of a page that a server announced.
+pub(crate) fn token_of(announced: &Value) -> String {
+    let page = announced["page_url"].as_str().unwrap();
+    page.split_once("?token=").map(|(_, token)| token.to_owned()).unwrap_or_default()
 }
 
 impl Server {
@@ -181,7 +210,11 @@ impl Server {
 
     /// The same with other arguments.
     pub(crate) fn start_with(home: &Home, arguments: &[&str]) -> Self {
-        let mut command = home.command();
+        Self::start_command(home.command(), arguments)
+    }
+
+    /// Starts a server by a command that runs the program.
+    pub(crate) fn start_command(mut command: Command, arguments: &[&str]) -> Self {
         command.args(["serve", "--addr", "127.0.0.1:0", "--json"]).args(arguments);
         let mut running = Running::start(command);
         let mut announced = String::new();
@@ -189,14 +222,15 @@ impl Server {
         assert!(!announced.is_empty(), "the server did not start: {}", running.errors());
         let announced: Value = serde_json::from_str(&announced).unwrap();
         let address = announced["address"].as_str().unwrap().to_owned();
-        Self { running, address }
+        Self { running, address, token: token_of(&announced) }
     }
 
     pub(crate) fn connect(&self) -> Http {
         let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Http { address: self.address.clone(), stream: BufReader::new(stream), last_id: 0 }
+        let (address, token) = (self.address.clone(), self.token.clone());
+        Http { address, token, stream: BufReader::new(stream), last_id: 0 }
     }
 }
 
@@ -204,6 +238,7 @@ impl Server {
 #[derive(Debug)]
 pub(crate) struct Http {
     address: String,
+    token: String,
     stream: BufReader<TcpStream>,
     last_id: u64,
 }
@@ -245,6 +280,7 @@ impl Client for Http {
         let head = [
             "POST /mcp HTTP/1.1".to_owned(),
             format!("Host: {}", self.address),
+            format!("Authorization: Bearer {}", self.token),
             "Content-Type: application/json".to_owned(),
             "Accept: application/json, text/event-stream".to_owned(),
             format!("MCP-Protocol-Version: {VERSION}"),

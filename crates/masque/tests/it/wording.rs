@@ -48,7 +48,7 @@ fn outcomes() {
             "tag guide good",
             "rollback part quiet 1",
             "rollback part quiet 1",
-            "promote guide --from shared --to global",
+            "promote guide --from shared --to global --move",
             "delete part quiet",
             "delete part quiet --force",
             "delete part quiet",

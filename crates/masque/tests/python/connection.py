@@ -5,6 +5,7 @@ against the structured content beside it.
 """
 
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import anyio
 import mcp_types as types
 from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 from mcp.client.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated
 
 INVALID_PARAMS = -32602
@@ -59,12 +61,21 @@ class Place:
     database: str | None
     url: str | None
 
-    def server(self, tools: str | None = None) -> StdioServerParameters | str:
+    def server(self, tools: str | None = None) -> Any:
         if self.url is not None:
-            return self.url if tools is None else f"{self.url}?tools={tools}"
+            return over_http(self.url if tools is None else f"{self.url}?tools={tools}")
         assert self.program is not None and self.database is not None
         chosen = [] if tools is None else ["--tools", tools]
         return StdioServerParameters(command=self.program, args=["mcp", "--db", self.database, *chosen])
+
+
+@asynccontextmanager
+async def over_http(url: str) -> AsyncIterator[Any]:
+    """The SDK's own transport, with the token of the server in every request."""
+    headers = {"Authorization": f"Bearer {os.environ['MASQUE_TOKEN']}"}
+    async with create_mcp_http_client(headers=headers) as client:
+        async with streamable_http_client(url, http_client=client) as streams:
+            yield streams
 
 
 @dataclass

@@ -17,6 +17,7 @@ AUTHOR = """
     create_agent_guardrail update_agent_guardrail delete_agent_guardrail list_agent_guardrails
     add_persona_part remove_persona_part add_persona_skill remove_persona_skill
     add_persona_guardrail remove_persona_guardrail add_persona_trait remove_persona_trait
+    test_persona compare_persona
 """.split()
 
 ARCS = """

@@ -10,6 +10,11 @@ pub fn status_of(code: Code) -> StatusCode {
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
         Code::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Code::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::Unauthorized => StatusCode::UNAUTHORIZED,
+        // The request is fine: it succeeds once the database takes writes again.
+        Code::DatabaseUnavailable | Code::DatabaseReadOnly => StatusCode::SERVICE_UNAVAILABLE,
+        Code::DatabaseFull => StatusCode::INSUFFICIENT_STORAGE,
         code => match code.kind() {
             ErrorKind::Missing => StatusCode::NOT_FOUND,
             ErrorKind::Conflict => StatusCode::CONFLICT,

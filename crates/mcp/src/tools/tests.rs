@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 
 /// Every tool by its exact name: agents' instructions depend on them.
-const NAMES: [&str; 53] = [
+const NAMES: [&str; 55] = [
     "list_agent_personas",
     "get_agent_persona",
     "get_persona_manifest",
@@ -60,6 +60,8 @@ const NAMES: [&str; 53] = [
     "get_entity",
     "save_entity",
     "delete_entity",
+    "test_persona",
+    "compare_persona",
 ];
 
 const LOAD: [&str; 9] = [

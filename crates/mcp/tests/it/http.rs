@@ -49,7 +49,7 @@ async fn the_address_chooses_the_tools_in_both_eras() {
     let fixture = Fixture::new().await;
     let server = Server::start(fixture.library.clone()).await;
     let count = |response: Value| response["result"]["tools"].as_array().map(Vec::len);
-    for (path, tools) in [("/mcp", 53), ("/mcp?tools=load", 9), ("/mcp?tools=load,create_agent_part", 10)] {
+    for (path, tools) in [("/mcp", 55), ("/mcp?tools=load", 9), ("/mcp?tools=load,create_agent_part", 10)] {
         let modern = server.modern(path, "tools/list", json!({})).send().await.json();
         assert_eq!(count(modern), Some(tools), "{path}");
         let session = server.initialize(path).await;
@@ -141,7 +141,8 @@ async fn streams_tell_of_changes_in_both_eras() {
     assert_eq!(modern.message().await["method"], "notifications/subscriptions/acknowledged");
     let session = server.initialize("/mcp").await;
     let mut legacy = server.request("GET", "/mcp").header("mcp-session-id", &session).open().await;
-    let create = json!({ "name": "create_agent_persona", "arguments": { "name": "news" } });
+    let create =
+        json!({ "name": "create_agent_persona", "arguments": { "name": "news", "summary": "Tells." } });
     assert_eq!(server.modern("/mcp", "tools/call", create).send().await.status, 200);
     assert_eq!(modern.message().await["method"], "notifications/prompts/list_changed");
     assert_eq!(legacy.message().await["method"], "notifications/prompts/list_changed");

@@ -80,3 +80,36 @@ async fn one_bad_entry_does_not_hide_its_neighbours() {
     let [warning] = besides(&result)[..] else { panic!("one block: {result}") };
     assert!(warning.contains("part calm") && warning.contains("tone"), "{warning}");
 }
+
+/// A budget holds for everything that the caller receives.
+#[tokio::test]
+async fn a_warning_fits_the_budget_or_is_left_out() {
+    use persona::TokenCounter as _;
+    let parts: String = (0..20)
+        .map(|at| {
+            format!("[parts.p{at}]\npart_type = \"goal\"\ncontent = \"Reach goal number {at} on time.\"\n")
+        })
+        .collect();
+    let links: Vec<String> = (0..20).map(|at| format!("p{at}")).collect();
+    let persona = format!("[personas.guide]\nsystem_prompt = \"You guide.\"\nparts = {links:?}\n");
+    let broken = "[parts.calm]\npart_type = \"tonne\"\ncontent = \"Be calm.\"\n";
+    let fixture = Fixture::with_project(&format!("{persona}{parts}{broken}")).await;
+    let mut wire = fixture.modern().await;
+    until_warned(&mut wire, true).await;
+    let (mut whole, mut brief, mut none) = (0, 0, 0);
+    for most in (60..2_500).step_by(11) {
+        let ask = json!({ "name": "guide", "detail": true, "max_tokens": most });
+        let result = wire.result("get_agent_persona", ask).await;
+        let blocks = result["content"].as_array().expect("content");
+        let tokens: usize =
+            blocks.iter().map(|block| app::Tokenizer.count(block["text"].as_str().expect("a text"))).sum();
+        let is_over = result["structuredContent"]["budget"]["over_budget"] == true;
+        assert!(tokens <= most || is_over, "asked {most}: {tokens} came: {result}");
+        match besides(&result)[..] {
+            [] => none += 1,
+            ["warning: personas.toml has errors"] => brief += 1,
+            _ => whole += 1,
+        }
+    }
+    assert!(whole > 0 && brief > 0 && none > 0, "{whole} {brief} {none}");
+}

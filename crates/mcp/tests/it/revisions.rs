@@ -48,7 +48,7 @@ async fn a_tag_freezes_the_whole_prompt() {
 async fn a_revision_that_is_not_there_is_named() {
     let fixture = Fixture::new().await;
     let mut wire = fixture.modern().await;
-    wire.call("create_agent_persona", json!({ "name": "guide" })).await;
+    wire.call("create_agent_persona", json!({ "name": "guide", "summary": "Guides." })).await;
     tag(&fixture.library, "guide", "1", "production").await;
     let refusal = wire.refusal("get_agent_persona", json!({ "name": "guide", "revision": 9 })).await;
     assert_eq!(refusal["code"], "unknown_revision", "{refusal}");

@@ -59,7 +59,7 @@ async fn lists_and_searches_keep_to_a_scope() {
 async fn writes_go_where_they_are_sent() {
     let fixture = Fixture::with_project(PROJECT).await;
     let mut wire = fixture.modern().await;
-    let created = wire.call("create_agent_persona", json!({ "name": "plain" })).await;
+    let created = wire.call("create_agent_persona", json!({ "name": "plain", "summary": "Plain." })).await;
     assert_eq!(created["scope"], "shared", "without a scope, a new persona is shared");
     let created = wire
         .call(
@@ -92,7 +92,7 @@ async fn writes_go_where_they_are_sent() {
 async fn a_delete_names_the_definition_now_in_force() {
     let fixture = Fixture::with_project(PROJECT).await;
     let mut wire = fixture.modern().await;
-    wire.call("create_agent_persona", json!({ "name": "coder" })).await;
+    wire.call("create_agent_persona", json!({ "name": "coder", "summary": "Codes." })).await;
     let deleted = wire.call("delete_agent_persona", json!({ "name": "coder" })).await;
     assert_eq!(
         (&deleted["scope"], &deleted["deleted"], &deleted["in_force"]),

@@ -14,7 +14,7 @@ async fn names(wire: &mut crate::wire::Wire) -> Vec<String> {
 #[tokio::test]
 async fn a_connection_has_the_tools_that_it_chose() {
     let fixture = Fixture::new().await;
-    for (tools, count) in [("load", 9), ("author", 40), ("all", 53), ("load,create_agent_part", 10)] {
+    for (tools, count) in [("load", 9), ("author", 42), ("all", 55), ("load,create_agent_part", 10)] {
         let mut wire = fixture.with_tools(tools).await;
         assert_eq!(names(&mut wire).await.len(), count, "{tools}");
     }

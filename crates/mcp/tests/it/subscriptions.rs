@@ -62,7 +62,7 @@ async fn a_stream_reports_its_subscriptions() {
     let acknowledged = watcher.notification("notifications/subscriptions/acknowledged").await;
     let accepted = json!({ "resourcesListChanged": true, "resourceSubscriptions": ["persona://watched"] });
     assert_eq!(acknowledged["params"]["notifications"], accepted);
-    writer.call("create_agent_persona", json!({ "name": "watched" })).await;
+    writer.call("create_agent_persona", json!({ "name": "watched", "summary": "Waits." })).await;
     for method in ["notifications/resources/list_changed", "notifications/resources/updated"] {
         let told = watcher.notification(method).await;
         assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id, "{told}");

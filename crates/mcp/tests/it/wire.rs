@@ -118,7 +118,8 @@ pub(crate) struct Wire {
 impl Wire {
     async fn connect(library: &Library, era: Era, tools: ToolSelection) -> Self {
         let (ours, theirs) = tokio::io::duplex(1024 * 1024);
-        let masque = Masque::new(library.clone(), &McpOptions { tools, user: Some("ada".into()) });
+        let masque =
+            Masque::new(library.clone(), &McpOptions { tools, user: Some("ada".into()), runtime: None });
         tokio::spawn(async move {
             if let Ok(running) = rmcp::serve_server(masque, theirs).await {
                 let _ = running.waiting().await;

@@ -86,8 +86,10 @@ fn type_of(field: &Field) -> String {
         Shape::Texts(_) => "texts".to_owned(),
         Shape::Whole { .. } => "whole number".to_owned(),
         Shape::Number { .. } => "number".to_owned(),
+        Shape::Switch => "true or false".to_owned(),
         Shape::Table(_) => "table".to_owned(),
         Shape::List { item, .. } if item.may_be_bare => "names or tables".to_owned(),
+        Shape::List { item, .. } if item.may_be_text => "texts or tables".to_owned(),
         Shape::List { .. } => "tables".to_owned(),
         Shape::Map { of, .. } => format!("table of {}", type_of(of)),
     }
@@ -120,7 +122,7 @@ fn default(field: &Field, implied: Option<&str>, is_entity: bool) -> String {
 
 fn limits(field: &Field) -> String {
     match field.shape {
-        Shape::Key | Shape::Name(_) | Shape::Base | Shape::Table(_) => String::new(),
+        Shape::Key | Shape::Name(_) | Shape::Base | Shape::Switch | Shape::Table(_) => String::new(),
         Shape::Line(most) => format!("{} characters", grouped(most as i64)),
         Shape::Text(most) => bytes(most),
         Shape::Path => "inside the project".to_owned(),

@@ -1,7 +1,8 @@
 //! Templates, renames, duplicates, promotion, export and import.
 
 use app::inputs::{
-    CreateFromTemplate, DuplicateEntity, ExportEntities, ImportEntities, PromoteEntity, RenameEntity,
+    CreateFromTemplate, DuplicateEntity, ExportEntities, ExportLibrary, ImportEntities, PromoteEntity,
+    RenameEntity,
 };
 use app::outputs::{Exported, ImportPlan, Promoted, Written};
 use app::{Library, TomlText};
@@ -25,12 +26,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(duplicate_entity, Create, "Copy an entity under another name, or into another scope",
         no_tool("get_entity and save_entity do it in two calls"), post("/api/library/{kind}/{name}/duplicate"), command("duplicate"),
         DuplicateEntity => Written, |cx, input| cx.library.duplicate(&cx.author(), input)),
-    op!(promote_entity, Overwrite, "Move or copy an entity into another scope, with everything that it refers to",
+    op!(promote_entity, Overwrite, "Copy an entity into another scope, with everything that it refers to; `move` removes the originals",
         FOR_PEOPLE, post("/api/library/{kind}/{name}/promote"), command("promote"),
         PromoteEntity => Promoted, |cx, input| cx.library.promote(&cx.author(), input)),
     op!(export_entities, Read, "Export entities with everything that they refer to, as one personas.toml",
         FOR_PEOPLE, get("/api/export/{kind}"), command("export"),
         ExportEntities => Exported, |cx, input| export(cx.library, input)),
+    op!(export_library, Read, "Export everything that a scope defines, or all of them do, as one personas.toml",
+        FOR_PEOPLE, get("/api/export"), command("export"),
+        ExportLibrary => Exported, |cx, input| cx.library.export_all(input.scope)),
     op!(import_entities, Overwrite, "Import the entities of a personas.toml, all or none; a dry run only lists the changes",
         FOR_PEOPLE, post("/api/import"), command("import"),
         ImportEntities => ImportPlan, |cx, input| import(cx, input)),
@@ -44,8 +48,7 @@ async fn from_template(cx: &Context<'_>, input: CreateFromTemplate) -> app::Resu
 async fn export(library: &Library, input: ExportEntities) -> app::Result<Exported> {
     let ExportEntities { kind, names, scope } = input;
     let names: Vec<(Kind, Name)> = names.into_iter().map(|name| (kind, name)).collect();
-    let (toml, missing) = library.export(&names, scope).await?;
-    Ok(Exported { toml, missing })
+    library.export(&names, scope).await
 }
 
 async fn import(cx: &Context<'_>, input: ImportEntities) -> app::Result<ImportPlan> {

@@ -20,7 +20,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(rollback_entity, Overwrite, "Put an entity back to an earlier revision, which makes a new one; a deleted entity comes back",
         FOR_PEOPLE, post("/api/library/{kind}/{name}/rollback"), command("rollback"),
         Rollback => RolledBack, |cx, input| cx.library.rollback(&cx.author(), input)),
-    op!(tag_revision, Overwrite, "Name a revision, so that callers can ask for it",
+    op!(tag_revision, Overwrite, "Name a revision, so that callers can ask for it; `move` takes the tag off another one",
         FOR_PEOPLE, put("/api/library/{kind}/{name}/tags/{tag}"), command("tag"),
         TagRevision => Tagged, |cx, input| tag(cx, input)),
     op!(untag_revision, Remove, "Take a tag off a revision",
@@ -45,9 +45,10 @@ async fn diff(library: &Library, input: CompareRevisions) -> app::Result<Revisio
 }
 
 async fn tag(cx: &Context<'_>, input: TagRevision) -> app::Result<Tagged> {
-    let TagRevision { kind, name, tag, revision, message, scope } = input;
+    let TagRevision { kind, name, tag, revision, moves, message, scope } = input;
     let wanted: Option<RevisionRef> = revision.map(|revision| revision.parse());
-    cx.library.tag(&cx.author(), kind, &name, scope, wanted.as_ref(), NewTag { tag: &tag, message }).await
+    let tag = NewTag { tag: &tag, moves, message };
+    cx.library.tag(&cx.author(), kind, &name, scope, wanted.as_ref(), tag).await
 }
 
 async fn untag(library: &Library, input: UntagRevision) -> app::Result<Untagged> {

@@ -2,9 +2,10 @@
 
 use agent::Event;
 use app::inputs::{
-    BySession, DecideCall, DecidePlan, ListModels, SendMessage, SetSessionMode, UpdateSession, WatchSession,
+    ByCall, BySession, DecideCall, DecidePlan, ListModels, SendMessage, SetSessionMode, UpdateSession,
+    WatchSession,
 };
-use app::running::{CreateSession, ListSessions, ModelList, SessionList, SessionView};
+use app::running::{CallPreview, CreateSession, ListSessions, ModelList, SessionList, SessionView};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -90,6 +91,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
     BySession => Cancelled, |cx, input| {
         let runtime = cx.runtime()?;
         async move { runtime.cancel(input.id).await.map(|cancelled| Cancelled { cancelled }) }
+    }),
+    op!(preview_call, Read, "A call that waits for permission, with the change that it makes to a file",
+    NO_SESSIONS, get("/api/sessions/{id}/approvals/{call_id}"), command("sessions approve"),
+    ByCall => CallPreview, |cx, input| {
+        let runtime = cx.runtime()?;
+        async move { runtime.preview_call(input.id, &input.call_id).await }
     }),
     op!(decide_call, Step, "Approve or reject a call that waits for permission; the run continues after the last one",
     NO_SESSIONS, post("/api/sessions/{id}/approvals/{call_id}"), command("sessions approve"),

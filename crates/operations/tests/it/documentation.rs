@@ -37,3 +37,21 @@ fn a_missing_marker_is_named() {
     );
     assert!(fill("<!-- begin x -->\n", &[section]).is_err_and(|marker| marker == "<!-- end x -->"));
 }
+
+/// The page's types are made from this copy (`npm run api` in `web`), and its own test compares them.
+#[test]
+fn the_document_of_the_page_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/openapi.json");
+    let document = operations::openapi("page");
+    if std::env::var_os(UPDATE).is_some() {
+        let text = serde_json::to_string_pretty(&document).expect("JSON");
+        fs::write(&path, text + "\n").expect("web/openapi.json");
+        return;
+    }
+    let kept = fs::read_to_string(&path).expect("web/openapi.json");
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    assert!(
+        kept == document,
+        "web/openapi.json is out of date; run {UPDATE}=1 cargo test -p operations, then `npm run api` in web"
+    );
+}

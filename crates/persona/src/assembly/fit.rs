@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::{Assembled, AssemblyRequest, LeftOut, LeftOutKind, LeftOutReason};
+use super::{Assembled, AssemblyRequest, Form, LeftOut, LeftOutKind, LeftOutReason, Level};
+use crate::compile::{Block, CountedSheet, Sheet, SkillText};
 use crate::entity::Texts;
 use crate::view::{self, View};
 use crate::{LayerOrigin, Name, TokenCounter};
@@ -14,78 +15,118 @@ const LISTING_TOKENS: usize = 16;
 const SETTLING_ATTEMPTS: usize = 4;
 
 /// Something that a budget may drop or shorten.
-struct Candidate<'a> {
-    kind: LeftOutKind,
+pub(super) struct Candidate<'a> {
+    pub(super) kind: LeftOutKind,
     /// Its place among those of its kind.
-    at: usize,
+    pub(super) at: usize,
     /// The name of a piece; examples have none.
     name: Option<&'a Name>,
     /// Tokens of its text in the requested view.
     tokens: usize,
     /// Tokens of its own summary, if that is another text.
     short_tokens: Option<usize>,
+    /// The item of a compiled text that it becomes.
+    item: Option<usize>,
+    /// The least that it adds to an answer, whole and as its summary.
+    least: usize,
+    least_short: Option<usize>,
 }
 
-/// How much of a candidate is in the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
-    Out,
-    Short,
-    Whole,
+impl Candidate<'_> {
+    /// Finds the item of a compiled text, and the least that it costs there: white space that the text
+    /// leaves out does not count.
+    fn find_item(&mut self, sheet: &CountedSheet<'_>) {
+        let item = sheet.sheet.item_of(self.kind, self.at);
+        let alone = |level| item.map_or(0, |item| sheet.tokens_alone(item, level));
+        self.item = item;
+        self.least = alone(Level::Whole);
+        self.least_short = self.short_tokens.map(|_| alone(Level::Short));
+    }
+
+    pub(super) fn left_out(&self) -> LeftOut {
+        let Self { kind, at, name, tokens, .. } = self;
+        let name = name.map_or_else(|| (at + 1).to_string(), ToString::to_string);
+        LeftOut { kind: *kind, name, reason: LeftOutReason::MaxTokens, tokens: *tokens }
+    }
 }
 
-/// Whether the answer names what was left out, or only counts it.
+/// How the answer reports what was left out: by name, or by count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Listing {
+pub(super) enum Listing {
     Names,
     Count,
 }
 
-struct Fit<'c, 'a> {
+/// The level of each candidate within a budget.
+pub(super) struct Solution {
+    pub(super) levels: Vec<Level>,
+    listing: Listing,
+}
+
+/// Fits an answer into budgets.
+pub(super) struct Fit<'c, 'a> {
     all: &'c Assembled<'a>,
-    candidates: Vec<Candidate<'c>>,
+    pub(super) candidates: Vec<Candidate<'c>>,
     request: &'c AssemblyRequest,
-    max_tokens: usize,
     counter: &'c dyn TokenCounter,
+    /// The compiled text, which is counted block by block. `None` for an answer in JSON.
+    sheet: Option<CountedSheet<'c>>,
 }
 
-/// Keeps what fits. The highest priority comes first; among equals the persona's own pieces come before
-/// inherited ones. Traits and skills count as priority 0 and come after the parts; examples come last.
-/// A piece that does not fit is tried as its summary, else skipped, and the next one is tried. Overrides
-/// and guardrails stay.
-pub(super) fn fit<'a>(
-    all: &Assembled<'a>,
-    request: &AssemblyRequest,
-    max_tokens: usize,
-    counter: &dyn TokenCounter,
-) -> Assembled<'a> {
-    let candidates = candidates(all, request.view, counter);
-    let fit = Fit { all, candidates, request, max_tokens, counter };
-    let none = vec![Level::Out; fit.candidates.len()];
-    let everything = vec![Level::Whole; fit.candidates.len()];
-    if fit.tokens(&everything, Listing::Names).is_some() {
-        return fit.settled(&everything, Listing::Names);
-    }
-    for listing in [Listing::Names, Listing::Count] {
-        if let Some(tokens) = fit.tokens(&none, listing) {
-            return fit.settled(&fit.filled(none, tokens, listing), listing);
+impl<'c, 'a> Fit<'c, 'a> {
+    pub(super) fn new(
+        all: &'c Assembled<'a>,
+        request: &'c AssemblyRequest,
+        counter: &'c dyn TokenCounter,
+    ) -> Self {
+        let sheet = (request.form == Form::Text)
+            .then(|| CountedSheet::new(Sheet::new(all, request.view, SkillText::Full), counter));
+        let mut candidates = candidates(all, request.view, counter);
+        if let Some(sheet) = &sheet {
+            candidates.iter_mut().for_each(|candidate| candidate.find_item(sheet));
         }
+        Self { all, candidates, request, counter, sheet }
     }
-    fit.settled(&none, Listing::Count)
-}
 
-impl<'a> Fit<'_, 'a> {
+    /// Keeps what fits. The highest priority comes first; among equals the persona's own pieces come
+    /// before inherited ones. Traits and skills count as priority 0 and come after the parts; examples
+    /// come last. A piece that does not fit is tried as its summary, else skipped, and the next one is
+    /// tried. Overrides and guardrails stay.
+    pub(super) fn solve(&self, max_tokens: usize) -> Solution {
+        let everything = self.everything();
+        if self.tokens(&everything, Listing::Names, max_tokens).is_some() {
+            return Solution { levels: everything, listing: Listing::Names };
+        }
+        let nothing = vec![Level::Out; self.candidates.len()];
+        for listing in [Listing::Names, Listing::Count] {
+            if let Some(tokens) = self.tokens(&nothing, listing, max_tokens) {
+                return Solution { levels: self.filled(nothing, tokens, listing, max_tokens), listing };
+            }
+        }
+        Solution { levels: nothing, listing: Listing::Count }
+    }
+
+    pub(super) fn everything(&self) -> Vec<Level> {
+        vec![Level::Whole; self.candidates.len()]
+    }
+
     /// Fills an answer that has nothing optional yet and `tokens` tokens.
-    fn filled(&self, mut levels: Vec<Level>, mut tokens: usize, listing: Listing) -> Vec<Level> {
+    fn filled(
+        &self,
+        mut levels: Vec<Level>,
+        mut tokens: usize,
+        listing: Listing,
+        max_tokens: usize,
+    ) -> Vec<Level> {
         let mut at = 0;
         while at < levels.len() {
             // The longest run from here that fits whole, found by halves.
-            let (mut low, mut high) = (0, self.may_fit(at, tokens));
+            let (mut low, mut high) = (0, self.may_fit(at, max_tokens.saturating_sub(tokens)));
             while low < high {
                 let middle = low + (high - low).div_ceil(2);
                 let mut tried = levels.clone();
                 tried[at..at + middle].fill(Level::Whole);
-                match self.tokens(&tried, listing) {
+                match self.tokens(&tried, listing, max_tokens) {
                     Some(counted) => {
                         (levels, tokens) = (tried, counted);
                         low = middle;
@@ -95,10 +136,10 @@ impl<'a> Fit<'_, 'a> {
             }
             at += low;
             let Some(next) = self.candidates.get(at) else { break };
-            if next.short_tokens.is_some_and(|short| tokens + short <= self.max_tokens + LISTING_TOKENS) {
+            if next.least_short.is_some_and(|short| tokens + short <= max_tokens + LISTING_TOKENS) {
                 let mut tried = levels.clone();
                 tried[at] = Level::Short;
-                if let Some(counted) = self.tokens(&tried, listing) {
+                if let Some(counted) = self.tokens(&tried, listing, max_tokens) {
                     (levels, tokens) = (tried, counted);
                 }
             }
@@ -107,11 +148,10 @@ impl<'a> Fit<'_, 'a> {
         levels
     }
 
-    /// The most candidates from `from` that could fit whole beside `tokens` tokens.
-    fn may_fit(&self, from: usize, tokens: usize) -> usize {
-        let mut rest = self.max_tokens.saturating_sub(tokens);
+    /// The most candidates from `from` that could fit whole into the rest of a budget.
+    fn may_fit(&self, from: usize, mut rest: usize) -> usize {
         let fits = |candidate: &&Candidate<'_>| {
-            let left = (rest + LISTING_TOKENS).checked_sub(candidate.tokens);
+            let left = (rest + LISTING_TOKENS).checked_sub(candidate.least);
             rest = left.unwrap_or_default();
             left.is_some()
         };
@@ -119,10 +159,28 @@ impl<'a> Fit<'_, 'a> {
     }
 
     /// The tokens of an answer, if it fits.
-    fn tokens(&self, levels: &[Level], listing: Listing) -> Option<usize> {
-        let mut tried = self.trimmed(levels, listing);
-        tried.tokens = Some(self.max_tokens);
-        Some(self.count(&tried)).filter(|tokens| *tokens <= self.max_tokens)
+    fn tokens(&self, levels: &[Level], listing: Listing, max_tokens: usize) -> Option<usize> {
+        let tokens = self.text_tokens(levels).unwrap_or_else(|| {
+            let mut tried = self.trimmed(levels, listing);
+            tried.tokens = Some(max_tokens);
+            self.count(&tried)
+        });
+        Some(tokens).filter(|tokens| *tokens <= max_tokens)
+    }
+
+    /// The tokens of a compiled text. `None` for an answer in JSON, which states its own length.
+    pub(super) fn text_tokens(&self, levels: &[Level]) -> Option<usize> {
+        self.sheet.as_ref().map(|sheet| sheet.tokens(&self.item_levels(sheet, levels)))
+    }
+
+    fn item_levels(&self, sheet: &CountedSheet<'_>, levels: &[Level]) -> Vec<Level> {
+        let mut items = sheet.sheet.levels();
+        for (candidate, level) in self.candidates.iter().zip(levels) {
+            if let Some(item) = candidate.item {
+                items[item] = *level;
+            }
+        }
+        items
     }
 
     fn count(&self, assembled: &Assembled<'_>) -> usize {
@@ -130,20 +188,31 @@ impl<'a> Fit<'_, 'a> {
     }
 
     /// The answer with its own length in it, or with the mark that it is too long.
-    fn settled(&self, levels: &[Level], listing: Listing) -> Assembled<'a> {
-        let mut answer = self.trimmed(levels, listing);
-        let mut counted = self.max_tokens;
+    pub(super) fn settled(&self, solution: &Solution, max_tokens: usize) -> Assembled<'a> {
+        let mut answer = self.trimmed(&solution.levels, solution.listing);
+        if let Some(tokens) = self.text_tokens(&solution.levels) {
+            answer.tokens = Some(tokens);
+            answer.over_budget |= tokens > max_tokens;
+            return answer;
+        }
+        let mut counted = max_tokens;
         for _ in 0..SETTLING_ATTEMPTS {
             answer.tokens = Some(counted);
-            answer.over_budget |= counted > self.max_tokens;
+            answer.over_budget |= counted > max_tokens;
             let again = self.count(&answer);
             if again == counted {
                 break;
             }
             counted = again;
         }
-        answer.over_budget |= counted > self.max_tokens;
+        answer.over_budget |= counted > max_tokens;
         answer
+    }
+
+    /// The blocks of a compiled text with each candidate at its level.
+    pub(super) fn blocks(&self, levels: &[Level]) -> Vec<Block> {
+        let sheet = self.sheet.as_ref();
+        sheet.map(|sheet| sheet.blocks(&self.item_levels(sheet, levels))).unwrap_or_default()
     }
 
     /// The answer with each candidate at its level.
@@ -155,15 +224,13 @@ impl<'a> Fit<'_, 'a> {
             .collect::<Vec<_>>();
         let mut left_out: Vec<(LeftOutKind, usize, LeftOut)> = Vec::new();
         for (candidate, level) in self.candidates.iter().zip(levels) {
-            let Candidate { kind, at, name, tokens, .. } = candidate;
+            let Candidate { kind, at, name, .. } = candidate;
             match (level, name) {
                 (Level::Whole, _) | (Level::Short, None) => {}
                 (Level::Short, Some(name)) => drop(answer.shortened.insert((*kind, (*name).clone()))),
-                (Level::Out, name) => {
+                (Level::Out, _) => {
                     kept[*kind as usize][*at] = false;
-                    let name = name.map_or_else(|| (at + 1).to_string(), ToString::to_string);
-                    let reason = LeftOutReason::MaxTokens;
-                    left_out.push((*kind, *at, LeftOut { kind: *kind, name, reason, tokens: *tokens }));
+                    left_out.push((*kind, *at, candidate.left_out()));
                 }
             }
         }
@@ -188,7 +255,16 @@ fn candidates<'c>(all: &'c Assembled<'_>, view: View, counter: &dyn TokenCounter
         let own = texts.own_summary().filter(|short| view == View::Detail && *short != texts.whole());
         let tokens = counter.count(texts.text(view));
         let short_tokens = own.map(|short| counter.count(short));
-        Candidate { kind, at, name: Some(name), tokens, short_tokens }
+        Candidate {
+            kind,
+            at,
+            name: Some(name),
+            tokens,
+            short_tokens,
+            item: None,
+            least: tokens,
+            least_short: short_tokens,
+        }
     };
     let own = &all.bundle.persona;
     let mut ranked: Vec<(i32, bool, Candidate<'c>)> = Vec::new();
@@ -210,7 +286,16 @@ fn candidates<'c>(all: &'c Assembled<'_>, view: View, counter: &dyn TokenCounter
     ranked.sort_by_key(|(priority, is_inherited, _)| (Reverse(*priority), *is_inherited));
     let examples = all.examples(view).enumerate().map(|(at, example)| {
         let tokens = counter.count(&example.user) + counter.count(&example.persona);
-        Candidate { kind: LeftOutKind::Example, at, name: None, tokens, short_tokens: None }
+        Candidate {
+            kind: LeftOutKind::Example,
+            at,
+            name: None,
+            tokens,
+            short_tokens: None,
+            item: None,
+            least: tokens,
+            least_short: None,
+        }
     });
     let pieces = ranked.into_iter().map(|(_, _, candidate)| candidate);
     pieces.chain(examples).collect()

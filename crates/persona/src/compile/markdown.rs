@@ -1,25 +1,33 @@
 //! Authors' texts, made to fit into one markdown document without breaking out of their place.
 
-use std::fmt::Write as _;
-
 /// Line ends are made uniform; blanks behind lines, and blank lines around the text or beyond one
 /// in a row, go, except inside code fences, where they may matter. A fence that was left open is
 /// closed, because it would swallow whatever follows the text.
 pub(super) fn clean(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    clean_all(&[text]).concat()
+}
+
+/// Cleans texts that follow each other, a blank line apart, as if they were one: a fence may be open
+/// from one to the next. None of them may be blank if there are several.
+pub(super) fn clean_all(texts: &[&str]) -> Vec<String> {
+    let texts: Vec<String> =
+        texts.iter().map(|text| text.replace("\r\n", "\n").replace('\r', "\n")).collect();
     let mut fence = Fence::default();
-    let mut lines: Vec<&str> = Vec::new();
-    for line in text.lines() {
-        if fence.inside(line) {
-            lines.push(line);
-        } else if !(line.trim().is_empty() && lines.last().is_none_or(|last| last.is_empty())) {
-            lines.push(line.trim_end());
+    let mut cleaned: Vec<String> = Vec::with_capacity(texts.len());
+    for text in &texts {
+        let mut lines: Vec<&str> = Vec::new();
+        for line in text.trim_end().lines() {
+            if fence.inside(line) {
+                lines.push(line);
+            } else if !(line.trim().is_empty() && lines.last().is_none_or(|last| last.is_empty())) {
+                lines.push(line.trim_end());
+            }
         }
+        cleaned.push(lines.join("\n"));
     }
-    let mut cleaned = lines.join("\n").trim_end().to_owned();
-    if let Some(opening) = fence.opening {
-        cleaned.push('\n');
-        cleaned.push_str(opening);
+    if let (Some(opening), Some(last)) = (fence.opening, cleaned.last_mut()) {
+        last.push('\n');
+        last.push_str(opening);
     }
     cleaned
 }
@@ -41,30 +49,24 @@ pub(super) fn lower_headings(text: &str, top: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A heading and one item for each label, with its text behind it.
-pub(super) fn list(heading: &str, items: Vec<(String, String)>) -> Option<String> {
-    if items.is_empty() {
-        return None;
+/// An item of a list: its label, and its text behind it.
+pub(super) fn item(label: &str, text: &str) -> String {
+    let mut item = format!("- {label}");
+    if text.is_empty() {
+        return item;
     }
-    let mut block = format!("## {heading}\n");
-    for (label, text) in items {
-        let _ = write!(block, "\n- {label}");
-        if text.is_empty() {
-            continue;
-        }
-        block.push(':');
-        for (number, line) in lower_headings(&text, 3).lines().enumerate() {
-            // A list or a fence that began behind the label would be none.
-            let (before, line) = match number {
-                0 if !opens_block(line) => (" ", line.trim_start()),
-                _ if line.is_empty() => ("\n", ""),
-                _ => ("\n  ", line),
-            };
-            block.push_str(before);
-            block.push_str(line);
-        }
+    item.push(':');
+    for (number, line) in lower_headings(text, 3).lines().enumerate() {
+        // A list or a fence that began behind the label would be none.
+        let (before, line) = match number {
+            0 if !opens_block(line) => (" ", line.trim_start()),
+            _ if line.is_empty() => ("\n", ""),
+            _ => ("\n  ", line),
+        };
+        item.push_str(before);
+        item.push_str(line);
     }
-    Some(block)
+    item
 }
 
 /// True if a line opens a block: a heading, a list, a quotation, a table or a fence.

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{ExplainedField, ExplainedItem, Holders, Removed, Rung};
 use crate::field::{self, Described as _, Inherit, Shape, ValueView};
-use crate::inherit::is_blank;
-use crate::{Bundle, Kind, MergeMode, Persona};
+use crate::inherit::{PromptLayers, prompt_layers};
+use crate::{Bundle, Kind, Persona};
 
 /// The field that can append to a base's.
 const SYSTEM_PROMPT: &str = "system_prompt";
@@ -103,20 +103,11 @@ pub(super) struct Speakers<'r, 'a> {
 }
 
 pub(super) fn speakers<'r, 'a>(rungs: &'r [Rung<'a>]) -> Speakers<'r, 'a> {
-    let mut heard: Vec<(&Rung<'a>, &str)> = Vec::new();
-    let mut unheard = Vec::new();
-    for rung in rungs {
-        let Some(prompt) = rung.persona.system_prompt.as_deref() else { continue };
-        let appends = rung.persona.system_prompt_mode == MergeMode::Append;
-        if appends && is_blank(prompt) && !heard.is_empty() {
-            continue;
-        }
-        if !appends || heard.iter().all(|(_, below)| is_blank(below)) {
-            unheard.extend(heard.drain(..).map(|(rung, _)| rung));
-        }
-        heard.push((rung, prompt));
+    let PromptLayers { heard, unheard } = prompt_layers(rungs.iter().map(|rung| rung.persona));
+    Speakers {
+        heard: heard.into_iter().map(|(at, prompt)| (&rungs[at], prompt)).collect(),
+        unheard: unheard.into_iter().map(|at| &rungs[at]).collect(),
     }
-    Speakers { heard, unheard }
 }
 
 fn system_prompt(rungs: &[Rung<'_>]) -> Option<ExplainedField> {

@@ -79,6 +79,10 @@ pub(crate) const fn number(least: f64, most: f64, about: &'static str) -> Field 
     field(Shape::Number { least, most, unset: None }, about)
 }
 
+pub(crate) const fn switch(about: &'static str) -> Field {
+    field(Shape::Switch, about)
+}
+
 pub(crate) const fn table(fields: &'static [Field], about: &'static str) -> Field {
     field(Shape::Table(fields), about)
 }

@@ -18,6 +18,7 @@ pub enum ValueView<'a> {
     Word(&'static str),
     Whole(i64),
     Number(f64),
+    Switch(bool),
     List(Vec<ValueView<'a>>),
     Map(Vec<(&'a str, ValueView<'a>)>),
     Table(Vec<(&'static Field, ValueView<'a>)>),
@@ -80,6 +81,7 @@ impl ValueView<'_> {
             Self::Word(word) => (*word).into(),
             Self::Whole(number) => (*number).into(),
             Self::Number(number) => (*number).into(),
+            Self::Switch(value) => (*value).into(),
             Self::List(items) => items.iter().map(ValueView::to_json).collect(),
             Self::Map(entries) => Json::Object(
                 entries.iter().map(|(key, value)| ((*key).to_owned(), value.to_json())).collect(),
@@ -238,6 +240,7 @@ numbers! {
     u32 => |number| ValueView::Whole(number.into()),
     i32 => |number| ValueView::Whole(number.into()),
     f64 => |number| ValueView::Number(number),
+    bool => |value| ValueView::Switch(value),
 }
 
 impl<T: AnyValue + Clone> AnyValue for Option<T> {

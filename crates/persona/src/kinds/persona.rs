@@ -1,9 +1,10 @@
 //! A named, loadable agent configuration.
 
-use crate::entity::{Texts, said};
+use crate::check::{BrokenRule, Checked, invalid};
+use crate::entity::{Texts, first_said, said};
 use crate::field::{self, Described, TableType, blank, described, kind};
 use crate::limits::{
-    DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS,
+    DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS, VOTES,
 };
 use crate::{Aggregation, BaseRef, Kind, MergeMode, Name, Tags};
 
@@ -174,6 +175,13 @@ kind! {
             "Test inputs to try the persona with, in addition to the base's.",
         )
         .union("remove_test_inputs");
+        /// How tests of the persona are judged.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own fidelity: Option<Fidelity> = field::table(
+            Fidelity::FIELDS,
+            "How tests of the persona are judged. Each field is inherited on its own.",
+        )
+        .strongest().setting();
         #[serde(default)]
         own tags: Tags = field::tags("Words for search, in addition to the base's.").union("remove_tags");
         /// Pieces of the base that this persona does not inherit.
@@ -312,7 +320,39 @@ described! {
     }
 }
 
+described! {
+    /// How tests of a persona are judged.
+    #[derive(Default)]
+    #[serde(deny_unknown_fields)]
+    #[schemars(inline)]
+    Fidelity {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pass: Option<f64> =
+            field::number(0.0, 1.0, "The score from which an answer passes.").unset(0.8);
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        judge: Option<String> = field::short(
+            "The model that judges, as `provider/model`. Without it, the persona's own model.",
+        )
+        .says_something();
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        votes: Option<u32> =
+            field::whole(1, VOTES as i64, "How often the judge is asked about one expectation: odd.").unset(1.0);
+    }
+}
+
+impl Fidelity {
+    /// The score from which an answer passes, by default.
+    pub const PASS: f64 = 0.8;
+}
+
 impl Persona {
+    fn check_together(&self) -> Checked {
+        match self.fidelity.as_ref().and_then(|fidelity| fidelity.votes) {
+            Some(votes) if votes % 2 == 0 => invalid("fidelity.votes", BrokenRule::Even),
+            _ => Ok(()),
+        }
+    }
+
     /// A persona with a name and nothing else.
     pub fn new(name: Name) -> Self {
         persona_fields!(blank, { Persona(name) })
@@ -357,10 +397,19 @@ impl Texts for Persona {
         said(&self.summary)
     }
 
+    fn summary_field(&self) -> &'static str {
+        "summary"
+    }
+
     /// The system prompt, else the detail, else the summary, else the description. Beside a system
     /// prompt, the detail is about the persona, not for it.
-    fn whole(&self) -> &str {
+    fn whole_said(&self) -> Option<(&'static str, &str)> {
         let Self { system_prompt, detail, summary, description, .. } = self;
-        [system_prompt, detail, summary, description].into_iter().find_map(said).unwrap_or_default()
+        first_said([
+            ("system_prompt", system_prompt),
+            ("detail", detail),
+            ("summary", summary),
+            ("description", description),
+        ])
     }
 }

@@ -1,7 +1,7 @@
 //! Parts, traits, skills and guardrails: the texts that personas are composed of.
 
 use crate::check::{BrokenRule, Checked, invalid};
-use crate::entity::{Texts, said};
+use crate::entity::{Texts, first_said, said};
 use crate::field::{self, blank, kind};
 use crate::limits::{DENY_TOOLS, TOOL_CHARS};
 use crate::{Name, PartType, Severity, Tags, TraitType};
@@ -52,8 +52,13 @@ impl Texts for Part {
         said(&self.summary)
     }
 
-    fn whole(&self) -> &str {
-        said(&self.content).or(said(&self.summary)).or(said(&self.description)).unwrap_or_default()
+    fn summary_field(&self) -> &'static str {
+        "summary"
+    }
+
+    fn whole_said(&self) -> Option<(&'static str, &str)> {
+        let Self { content, summary, description, .. } = self;
+        first_said([("content", content), ("summary", summary), ("description", description)])
     }
 }
 
@@ -82,8 +87,12 @@ impl Texts for Trait {
         said(&self.description)
     }
 
-    fn whole(&self) -> &str {
-        said(&self.instruction).or(said(&self.description)).unwrap_or_default()
+    fn summary_field(&self) -> &'static str {
+        "description"
+    }
+
+    fn whole_said(&self) -> Option<(&'static str, &str)> {
+        first_said([("instruction", &self.instruction), ("description", &self.description)])
     }
 }
 
@@ -111,8 +120,12 @@ impl Texts for Skill {
         said(&self.description)
     }
 
-    fn whole(&self) -> &str {
-        said(&self.content).or(said(&self.description)).unwrap_or_default()
+    fn summary_field(&self) -> &'static str {
+        "description"
+    }
+
+    fn whole_said(&self) -> Option<(&'static str, &str)> {
+        first_said([("content", &self.content), ("description", &self.description)])
     }
 }
 
@@ -153,7 +166,11 @@ impl Texts for Guardrail {
         said(&self.description)
     }
 
-    fn whole(&self) -> &str {
-        said(&self.content).or(said(&self.description)).unwrap_or_default()
+    fn summary_field(&self) -> &'static str {
+        "description"
+    }
+
+    fn whole_said(&self) -> Option<(&'static str, &str)> {
+        first_said([("content", &self.content), ("description", &self.description)])
     }
 }

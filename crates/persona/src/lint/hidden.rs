@@ -114,8 +114,13 @@ fn flag_tags(c: char, rest: &str) -> usize {
     FLAGS.iter().find(|flag| spells(flag)).map_or(0, |flag| (flag.len() + 1) * 4)
 }
 
+/// True if a reader sees a character.
+pub fn is_visible(c: char) -> bool {
+    !c.is_whitespace() && !is_hidden(c)
+}
+
 /// True if a character is invisible, or looks different to each reader.
-pub fn is_hidden(c: char) -> bool {
+pub(super) fn is_hidden(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
         // Default-ignorable characters.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use super::{LintTarget, OtherDefinitions};
+use super::{LintTarget, OtherDefinitions, Outline};
 use crate::catalog::{reaches, resolve};
 use crate::{AnyEntity, BaseRef, Chain, ChainError, Kind, Name, Persona, Scope, nearest};
 
@@ -33,26 +33,23 @@ impl<'a> Known<'a> {
         Self { targets, others, compared: Cell::new(0) }
     }
 
-    pub(super) fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&'a AnyEntity> {
-        let target = self.targets.get(&(scope, kind, name.as_str())).copied();
+    pub(super) fn get(&self, scope: Scope, kind: Kind, name: &Name) -> Option<Outline<'a>> {
+        let target = self.targets.get(&(scope, kind, name.as_str())).copied().map(Outline::Whole);
         target.or_else(|| self.others.get(scope, kind, name))
     }
 
     /// The entity that a definition in `from` means by a name.
-    pub(super) fn find(&self, from: Scope, kind: Kind, name: &Name) -> Option<(Scope, &'a AnyEntity)> {
+    pub(super) fn find(&self, from: Scope, kind: Kind, name: &Name) -> Option<(Scope, Outline<'a>)> {
         resolve(from, None, |scope| self.get(scope, kind, name))
     }
 
     pub(super) fn find_persona(&self, scopes: &[Scope], name: &Name) -> Option<(Scope, &'a Persona)> {
-        let find = |scope: &Scope| match self.get(*scope, Kind::Persona, name)? {
-            AnyEntity::Persona(persona) => Some((*scope, persona)),
-            _ => None,
-        };
+        let find = |scope: &Scope| Some((*scope, self.get(*scope, Kind::Persona, name)?.persona()?));
         scopes.iter().find_map(find)
     }
 
     pub(super) fn is_target(&self, scope: Scope, kind: Kind, name: &Name) -> bool {
-        self.targets.contains_key(&(scope, kind, name.as_str()))
+        self.targets.contains_key(&(scope, kind, name.as_str())) || self.others.is_checked(scope, kind, name)
     }
 
     /// True if a definition that is not a target uses this one.

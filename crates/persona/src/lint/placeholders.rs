@@ -38,7 +38,7 @@ impl Hit for Literal<'_> {
                 Some("only texts for a model may read the environment".to_owned()),
             ),
             _ => (
-                format!("\"{}\" at {place} is no placeholder", escaped(self.shown)),
+                format!("\"{}\" at {place} is not a placeholder", escaped(self.shown)),
                 Some("write ${env.NAME}, with a NAME of letters, digits and \"_\"".to_owned()),
             ),
         }

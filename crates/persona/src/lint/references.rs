@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::known::Known;
-use super::{Finding, Findings, LintSettings, LintTarget, Rule};
+use super::{Finding, Findings, LintSettings, LintTarget, OtherDefinitions, Rule};
 use crate::catalog::reach;
 use crate::{AnyEntity, AsReport as _, ChainError, Kind, Name, Persona, Remedy, Scope, nearest};
 
@@ -72,7 +72,7 @@ fn find(findings: &mut Findings<'_, '_>, known: &Known<'_>, kind: Kind, name: &N
     findings.with_candidates(near);
 }
 
-fn did_you_mean(near: &[String]) -> Option<String> {
+pub(super) fn did_you_mean(near: &[String]) -> Option<String> {
     let near: Vec<String> = near.iter().map(|name| format!("{name:?}")).collect();
     (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
 }
@@ -120,27 +120,31 @@ fn providers(findings: &mut Findings<'_, '_>, persona: &Persona, settings: &Lint
     }
 }
 
-/// Reports pieces and presets that nothing uses. Test inputs are also used by hand, and builtins by
+/// The definitions that the targets use.
+pub(super) fn used(targets: &[LintTarget<'_>], known: &Known<'_>) -> HashSet<(Scope, Kind, Name)> {
+    let references = targets
+        .iter()
+        .flat_map(|target| target.entity.references().into_iter().map(|reference| (target.scope, reference)));
+    let found = references.filter_map(|(from, reference)| {
+        let (scope, _) = known.find(from, reference.kind, &reference.name)?;
+        Some((scope, reference.kind, reference.name))
+    });
+    found.collect()
+}
+
+/// Reports a piece or a preset that nothing uses. Test inputs are also used by hand, and builtins by
 /// other libraries.
-pub(super) fn unused(targets: &[LintTarget<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
-    let mut used: HashSet<(Scope, Kind, Name)> = HashSet::new();
-    for target in targets {
-        for reference in target.entity.references() {
-            if let Some((scope, _)) = known.find(target.scope, reference.kind, &reference.name) {
-                used.insert((scope, reference.kind, reference.name));
-            }
-        }
+pub(super) fn unused(
+    scope: Scope,
+    kind: Kind,
+    name: &Name,
+    others: &dyn OtherDefinitions,
+) -> Option<Finding> {
+    let exempt = scope == Scope::Builtin || kind == Kind::TestInput || key(kind).is_none();
+    if exempt || others.is_used(scope, kind, name) {
+        return None;
     }
-    for target in targets {
-        let (scope, kind, name) = (target.scope, target.entity.kind(), target.entity.name());
-        let exempt = scope == Scope::Builtin || kind == Kind::TestInput || key(kind).is_none();
-        if exempt || used.contains(&(scope, kind, name.clone())) || known.is_used_elsewhere(scope, kind, name)
-        {
-            continue;
-        }
-        let users = if kind == Kind::Part { "no persona and no arc uses" } else { "no persona uses" };
-        let message = format!("{users} this {}", kind.spoken());
-        let mut findings = Findings { target: *target, found };
-        findings.add(Rule::Unused, None, message, None);
-    }
+    let users = if kind == Kind::Part { "no persona and no arc uses" } else { "no persona uses" };
+    let message = format!("{users} this {}", kind.spoken());
+    Some(Finding::new(Rule::Unused, (scope, kind, name), message))
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::known::Known;
 use super::{Finding, Findings, Level, LintTarget, Rule};
-use crate::entity::{Texts, said, shortened};
+use crate::entity::Texts as _;
 use crate::{
     AnyEntity, Base, Bundle, CharacterArc, Kind, LayerOrigin, Meta, Name, Part, PartType, Persona, Scope,
-    inherit, layers,
+    inherit, layers, says_nothing,
 };
 
 /// The types of which a persona should have one part. They define the speaker: with two of them, a model
@@ -15,18 +15,31 @@ use crate::{
 const SINGLE: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Voice, PartType::Archetype];
 
 /// The part types that the personas with an arc have; `None` once one of them cannot be resolved.
-type TypesByArc = HashMap<(Scope, Name), Option<BTreeSet<PartType>>>;
+pub(super) type TypesByArc = HashMap<(Scope, Name), Option<BTreeSet<PartType>>>;
 
-pub(super) fn check(targets: &[LintTarget<'_>], known: &Known<'_>, found: &mut Vec<Finding>) {
-    let mut types_by_arc = TypesByArc::new();
+pub(super) fn check_personas(
+    targets: &[LintTarget<'_>],
+    known: &Known<'_>,
+    types_by_arc: &mut TypesByArc,
+    found: &mut Vec<Finding>,
+) {
     for target in targets {
         if let AnyEntity::Persona(own) = target.entity {
-            persona(&mut Findings { target: *target, found }, known, own, &mut types_by_arc);
+            persona(&mut Findings { target: *target, found }, known, own, types_by_arc);
         }
     }
+}
+
+/// Checks arcs, once all personas are.
+pub(super) fn check_arcs(
+    targets: &[LintTarget<'_>],
+    known: &Known<'_>,
+    types_by_arc: &TypesByArc,
+    found: &mut Vec<Finding>,
+) {
     for target in targets {
         if let AnyEntity::Arc(own) = target.entity {
-            arc(&mut Findings { target: *target, found }, known, own, &types_by_arc);
+            arc(&mut Findings { target: *target, found }, known, own, types_by_arc);
         }
     }
 }
@@ -133,17 +146,7 @@ fn removals(persona: &Persona) -> impl Iterator<Item = (&'static str, &'static s
 }
 
 fn no_prompt(findings: &mut Findings<'_, '_>, chain: &[(Scope, &Persona)]) {
-    let speaks = |persona: &Persona| {
-        let Persona { description, summary, detail, system_prompt, .. } = persona;
-        let texts =
-            [description, summary, detail, system_prompt].into_iter().any(|text| said(text).is_some());
-        let pieces = !persona.parts.is_empty()
-            || !persona.traits.is_empty()
-            || !persona.skills.is_empty()
-            || !persona.guardrails.is_empty();
-        texts || pieces || persona.arc.is_some()
-    };
-    if !chain.iter().any(|(_, persona)| speaks(persona)) {
+    if says_nothing(chain.iter().map(|(_, persona)| *persona)) {
         let message = "the persona says nothing".to_owned();
         let hint = "give it a system_prompt, a summary or parts".to_owned();
         findings.add(Rule::NoPrompt, None, message, Some(hint));
@@ -167,13 +170,7 @@ fn no_summary(findings: &mut Findings<'_, '_>, known: &Known<'_>, chain: &[(Scop
             ("skills", Kind::Skill, &persona.skills),
             ("guardrails", Kind::Guardrail, &persona.guardrails),
         ] {
-            let is_long = |name: &&Name| match known.find(scope, kind, name) {
-                Some((_, AnyEntity::Part(it))) => is_long(it),
-                Some((_, AnyEntity::Trait(it))) => is_long(it),
-                Some((_, AnyEntity::Skill(it))) => is_long(it),
-                Some((_, AnyEntity::Guardrail(it))) => is_long(it),
-                _ => false,
-            };
+            let is_long = |name: &&Name| known.find(scope, kind, name).is_some_and(|(_, it)| it.is_long());
             let long: Vec<&str> = names.iter().filter(is_long).map(Name::as_str).collect();
             if !long.is_empty() {
                 let message = format!("without a summary, and whole in short prompts: {}", long.join(", "));
@@ -183,11 +180,6 @@ fn no_summary(findings: &mut Findings<'_, '_>, known: &Known<'_>, chain: &[(Scop
             }
         }
     }
-}
-
-/// True if a piece has no summary of its own and more text than a list shows.
-fn is_long(piece: &dyn Texts) -> bool {
-    piece.own_summary().is_none() && shortened(piece.whole()) != piece.whole().trim()
 }
 
 fn arc(findings: &mut Findings<'_, '_>, known: &Known<'_>, arc: &CharacterArc, types_by_arc: &TypesByArc) {
@@ -226,10 +218,7 @@ fn arc(findings: &mut Findings<'_, '_>, known: &Known<'_>, arc: &CharacterArc, t
 }
 
 fn part_type(known: &Known<'_>, from: Scope, name: &Name) -> Option<PartType> {
-    match known.find(from, Kind::Part, name)? {
-        (_, AnyEntity::Part(part)) => Some(part.part_type),
-        _ => None,
-    }
+    known.find(from, Kind::Part, name)?.1.part_type()
 }
 
 /// A persona and its bases (root last) as a bundle without texts, to apply the rule for layers.

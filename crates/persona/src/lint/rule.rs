@@ -84,7 +84,7 @@ rules! {
     NoPrompt = "no-prompt", Warning,
         "A persona says nothing: it has no text, no parts and no other pieces, of its own or inherited.";
     NoSummary = "no-summary", Note,
-        "A persona has a summary and a long piece of it has none, so that short views and prompts have the whole piece.";
+        "A persona has a summary, and a piece of it with more than one line or 160 characters has none, so that short views and prompts have the whole piece.";
     EmptyPiece = "empty-piece", Warning,
         "A trait, skill, guardrail, arc or test input has nothing in it that could take effect.";
     LongPart = "long-part", Warning,
@@ -105,6 +105,12 @@ rules! {
         "A ${env.NAME} is in a text that no model sees, such as a path or a test input, and stays literal.";
     EnvMalformed = "env-malformed", Warning,
         "A text has what looks like a ${env.NAME} and is none.";
+    NegatedExpectation = "negated-expectation", Warning,
+        "An expectation for a judge is negated. Judges decide better what an answer does; `lacks` and `calls_not` need no judge.";
+    SeveralClaims = "several-claims", Note,
+        "An expectation for a judge makes two claims, so that its verdict does not say which one broke.";
+    JudgedCount = "judged-count", Warning,
+        "An expectation leaves counting to a judge; `words`, `sentences` and `tokens` count without a model.";
 }
 
 impl fmt::Display for Rule {

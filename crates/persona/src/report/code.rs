@@ -70,6 +70,7 @@ codes! {
     SingleRevision = "single_revision", Missing, "The entity has one revision, so there is nothing to compare.";
     PieceGone = "piece_gone", Missing, "A revision refers to a piece that no longer exists.";
     UnknownSession = "unknown_session", Missing, "No session has this id.";
+    UnknownTest = "unknown_test", Missing, "No test run has this id.";
     UnknownApproval = "unknown_approval", Missing, "The session does not ask for permission for this call.";
     UnknownGreeting = "unknown_greeting", Missing, "The persona has no greeting of this number.";
     NoPlan = "no_plan", Missing, "The session has no plan to decide on.";
@@ -86,6 +87,7 @@ codes! {
     Occupied = "occupied", Conflict, "The scope has a different entity of this name.";
     StaleRevision = "stale_revision", Conflict, "The entity is not at the revision that `if_revision` names.";
     ChangedMeanwhile = "changed_meanwhile", Conflict, "Another caller changed the entity at the same time.";
+    TagTaken = "tag_taken", Conflict, "Another revision has the tag.";
     InUse = "in_use", Conflict, "Other entities use it.";
     FileHasErrors = "file_has_errors", Conflict, "A personas.toml, or an entry of it, must be fixed first.";
     FileChanged = "file_changed", Conflict, "Another process changed the file at the same time; nothing was written.";
@@ -98,6 +100,8 @@ codes! {
     PlanChanged = "plan_changed", Conflict, "The session has another plan than the one that was approved.";
     NothingPending = "nothing_pending", Conflict, "The session has no pending approvals.";
     NotSent = "not_sent", Conflict, "The message was not sent, because the session was busy.";
+    RequestUnderWay = "request_under_way", Conflict, "A request with this `Idempotency-Key` is under way.";
+    OutcomeUnknown = "outcome_unknown", Conflict, "The answer to the request with this `Idempotency-Key` is not known; it may have been carried out.";
     SessionLost = "session_lost", Conflict, "Another process took the session over, or it was deleted.";
 
     // Invalid: the request cannot be understood, or can never succeed.
@@ -110,11 +114,12 @@ codes! {
     BodyNotAllowed = "body_not_allowed", Invalid, "The request takes its fields from the address.";
     QueryNotAllowed = "query_not_allowed", Invalid, "The request takes its fields from the body.";
     MethodNotAllowed = "method_not_allowed", Invalid, "The path does not support this method.";
-    InvalidCondition = "invalid_condition", Invalid, "The request does not support this condition, or it is no ETag.";
+    InvalidCondition = "invalid_condition", Invalid, "The request does not support this condition, or it is not an ETag.";
+    KeyReused = "key_reused", Invalid, "A different request had this `Idempotency-Key`.";
     InvalidUsage = "invalid_usage", Invalid, "The command line is wrong.";
     NotForKind = "not_for_kind", Invalid, "The option does not apply to this kind.";
     InvalidSessionId = "invalid_session_id", Invalid, "The text cannot be the start of a session's id.";
-    AmbiguousSession = "ambiguous_session", Invalid, "Several sessions have an id that starts like this.";
+    AmbiguousSession = "ambiguous_session", Invalid, "Several sessions have an id that starts or ends like this.";
     AmbiguousKind = "ambiguous_kind", Invalid, "Entities of several kinds have this name.";
     NoTerminal = "no_terminal", Invalid, "The command asks questions and needs a terminal.";
     NoJson = "no_json", Invalid, "The command has no JSON output.";
@@ -133,6 +138,7 @@ codes! {
     TooLong = "too_long", Invalid, "A text or a list is too long.";
     Empty = "empty", Invalid, "A text must not be empty.";
     NulCharacter = "nul_character", Invalid, "A text contains a NUL character.";
+    SaysNothing = "says_nothing", Invalid, "The prompt of a new persona would be empty.";
     NamedTwice = "named_twice", Invalid, "A list names the same entity twice.";
     InvalidTag = "invalid_tag", Invalid, "The text cannot be the tag of a revision.";
     InvalidCursor = "invalid_cursor", Invalid, "The cursor is not one that a list returned.";
@@ -141,7 +147,7 @@ codes! {
     SameDatabase = "same_database", Invalid, "Source and target of a copy are the same.";
     NotUtf8 = "invalid_encoding", Invalid, "The file or input is not UTF-8 text.";
     NotToml = "not_toml", Invalid, "The text is not TOML.";
-    InvalidDocument = "invalid_document", Invalid, "The text is no valid personas.toml.";
+    InvalidDocument = "invalid_document", Invalid, "The text is not a valid personas.toml.";
     IncludeNotAllowed = "include_not_allowed", Invalid, "Only a personas.toml itself can include other files.";
     OtherEntry = "other_entry", Invalid, "The text defines something else than the entity that is saved.";
     NotEditable = "not_editable", Invalid, "The file has to be changed by hand.";
@@ -175,9 +181,14 @@ codes! {
     UnknownProvider = "unknown_provider", Invalid, "No provider of this name is configured.";
     ProviderUnreachable = "provider_unreachable", Invalid, "A local provider does not answer.";
     InvalidRoot = "invalid_root", Invalid, "The session's root cannot be used.";
+    NoTestInputs = "no_test_inputs", Invalid, "The persona has no test inputs.";
+    Unpriced = "unpriced", Invalid, "The price of a model is not known, so a cost bounds nothing.";
 
     // Busy: the same request may succeed in a moment.
     DatabaseBusy = "database_busy", Busy, "Another writer holds the database.";
+    DatabaseLost = "database_lost", Busy, "The connection to the database broke.";
+    DatabaseTimeout = "database_timeout", Busy, "The database did not answer in time.";
+    TimedOut = "timed_out", Busy, "The request took too long; a write may still complete.";
     FileBusy = "file_busy", Busy, "Another process writes the file.";
     StillRunning = "still_running", Busy, "The session has not ended yet.";
     RateLimited = "rate_limited", Busy, "The provider limits how often it answers.";
@@ -189,8 +200,9 @@ codes! {
     NoProject = "no_project", Denied, "No project is open.";
     OutsideProject = "outside_project", Denied, "The path lies outside of the project.";
     ReadOnlyScope = "read_only_scope", Denied, "This process does not write to the scope.";
+    SchemaDenied = "schema_denied", Denied, "The database's role may not make tables in the schema.";
     FileDenied = "file_denied", Denied, "The system refuses access to the file.";
-    Unauthorized = "unauthorized", Denied, "The provider refuses the key.";
+    Unauthorized = "unauthorized", Denied, "The token of the server, or the key of a provider, is missing or wrong.";
     NoKey = "no_key", Denied, "A provider is configured without its key.";
     NeedsConsent = "needs_consent", Denied, "The user has to agree first.";
     Declined = "declined", Denied, "The user declined.";

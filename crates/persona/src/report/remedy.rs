@@ -40,6 +40,10 @@ pub enum Remedy {
     AddField {
         field: String,
     },
+    /// Add one of these fields to the entity.
+    AddOneOf {
+        fields: Vec<String>,
+    },
     /// Use this field instead.
     UseField {
         field: String,
@@ -49,6 +53,8 @@ pub enum Remedy {
     TryLater,
     UpdateIt,
     OtherName,
+    /// Move the tag from another revision.
+    MoveTag,
     OtherTag,
     RenameOne,
     /// A rename is an operation of its own.
@@ -115,6 +121,10 @@ pub enum Remedy {
     DecideFirst,
     SeeApprovals,
     AskForPlan,
+    /// Read the plan of a session.
+    ReadPlan {
+        session: String,
+    },
     StartProvider,
     ConfigureProvider,
     CheckDatabase,
@@ -127,11 +137,21 @@ pub enum Remedy {
     MakeRoom,
     CheckRights,
     UsePrimary,
+    /// Let the database's owner run a statement.
+    AskOwner {
+        statement: String,
+    },
+    OtherSchema,
+    PassSearchPath,
     StartOver,
     /// Send one of several fields that say the same.
     SendOne,
     /// Agree in advance.
     Confirm,
+    /// Leave a grant to the user, who edits the file or runs the command line.
+    LeaveToUser {
+        file: String,
+    },
     /// Run a command.
     Run {
         command: String,
@@ -157,7 +177,11 @@ pub enum Remedy {
     },
     SendInAddress,
     UseLoopback,
+    /// Send another `Idempotency-Key`.
+    OtherKey,
     ReportBug,
+    /// Send the token of the server.
+    SendToken,
 }
 
 impl fmt::Display for Remedy {
@@ -172,6 +196,7 @@ impl fmt::Display for Remedy {
             Self::UseOneOf { words } => write!(f, "use {}", super::one_of(words).unwrap_or_default()),
             Self::LeaveOut { fields } => write!(f, "leave out {}", fields.join(" and ")),
             Self::AddField { .. } => f.write_str("add it"),
+            Self::AddOneOf { fields } => write!(f, "add {}", super::one_of(fields).unwrap_or_default()),
             Self::AskForRevision { revision } => write!(f, "ask for revision {revision}"),
             Self::UseField { field } => write!(f, "use {field}"),
             Self::DuplicateInto { scope } => write!(f, "duplicate it into {scope}"),
@@ -181,6 +206,9 @@ impl fmt::Display for Remedy {
                 write!(f, "roll {} {:?} back to revision {revision} first", kind.spoken(), name.as_str())
             }
             Self::OtherBase { base } => write!(f, "name another scope, for example \"{base}\""),
+            Self::AskOwner { statement } => write!(f, "ask the database's owner to run `{statement}`"),
+            Self::LeaveToUser { file } => write!(f, "ask the user to change it in {file} or with masque"),
+            Self::ReadPlan { session } => write!(f, "read the plan of session {session} again"),
             Self::Run { command } => write!(f, "run `{command}`"),
             Self::WriteAs { example } => write!(f, "for example {example}"),
             Self::SetVariable { variable, example } => {
@@ -216,6 +244,7 @@ impl Remedy {
             Self::TryLater => "try again in a moment",
             Self::UpdateIt => "update it",
             Self::OtherName => "choose another name",
+            Self::MoveTag => "repeat with move to move it",
             Self::OtherTag => "choose another tag",
             Self::RenameOne => "rename one of them first",
             Self::RenameIt => "rename it in a separate call",
@@ -269,6 +298,10 @@ impl Remedy {
             Self::MakeRoom => "free some disk space",
             Self::CheckRights => "check the owner and the permissions of its files",
             Self::UsePrimary => "connect to the primary server, or as a user with write access",
+            Self::OtherSchema => "name a schema in the address, such as ?schema=my_masque",
+            Self::PassSearchPath => {
+                "connect past the pooler, or set the search_path of the role itself to the schema"
+            }
             Self::SendOne => "send one of them",
             Self::StartOver => "start again without the cursor",
             Self::Confirm => "confirm it",
@@ -277,7 +310,11 @@ impl Remedy {
             Self::SendJson => "send a JSON object with Content-Type: application/json",
             Self::SendInAddress => "send the fields in the address, for example ?scope=shared",
             Self::UseLoopback => "use 127.0.0.1, localhost or [::1]",
+            Self::OtherKey => "send another Idempotency-Key",
             Self::ReportBug => "please report this",
+            Self::SendToken => {
+                "send it as \"Authorization: Bearer TOKEN\"; `masque serve` prints the path of its file"
+            }
             // The others have fields, or are worded above.
             _ => "",
         }

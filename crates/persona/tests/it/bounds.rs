@@ -169,6 +169,38 @@ fn greetings() {
 }
 
 #[test]
+fn expectations() {
+    let with = |expectation: Value| json!({ "expectations": [expectation] });
+    let broken = |expectation: Value, field: &str, rule: BrokenRule| {
+        check::<TestInput>(&with(expectation), &format!("expectations[0]{field}"), rule);
+    };
+    valid::<TestInput>(&with(json!({ "words": { "min": 1, "max": 1 }, "must": true })));
+    valid::<TestInput>(&with(json!({ "json": {} })));
+    broken(json!({ "must": true }), "", BrokenRule::NotOneCheck { given: Vec::new() });
+    let given = vec!["holds".to_owned(), "words".to_owned()];
+    broken(json!({ "words": { "max": 1 }, "holds": "x" }), "", BrokenRule::NotOneCheck { given });
+    broken(json!({ "words": {} }), ".words", BrokenRule::NothingInside);
+    broken(json!({ "format": {} }), ".format", BrokenRule::NothingInside);
+    broken(json!({ "words": { "min": 2, "max": 1 } }), ".words", BrokenRule::NoNumberBetween);
+    broken(json!({ "holds": "x", "per_100": { "max": 1 } }), ".per_100", BrokenRule::Without("lexicon"));
+    broken(json!({ "consistent": false }), ".consistent", BrokenRule::OnlyTrue);
+    broken(json!({ "holds": " " }), ".holds", BrokenRule::Empty);
+    let range = |value: &str, least: &str, most: &str| BrokenRule::OutOfRange {
+        value: value.to_owned(),
+        least: least.to_owned(),
+        most: most.to_owned(),
+    };
+    broken(json!({ "holds": "x", "weight": 101 }), ".weight", range("101", "0", "100"));
+    broken(json!({ "overlap": { "prompt": 1.5 } }), ".overlap.prompt", range("1.5", "0", "1"));
+    let (most, bytes) = (limits::SHORT_TEXT_BYTES, limits::SHORT_TEXT_BYTES + 1);
+    broken(json!("x".repeat(bytes)), "", BrokenRule::TooLong { bytes, most });
+    broken(json!({ "holds": "x".repeat(bytes) }), ".holds", BrokenRule::TooLong { bytes, most });
+    check::<TestInput>(&json!({ "samples": 101 }), "samples", range("101", "1", "100"));
+    check::<Persona>(&json!({ "fidelity": { "votes": 2 } }), "fidelity.votes", BrokenRule::Even);
+    check::<Persona>(&json!({ "fidelity": { "pass": 1.5 } }), "fidelity.pass", range("1.5", "0", "1"));
+}
+
+#[test]
 fn examples() {
     let most = limits::EXAMPLES;
     let example = json!({ "user": "Hi.", "persona": "Good day." });

@@ -50,7 +50,10 @@ fn before_a_piece_is_dropped_its_summary_is_tried() {
 #[test]
 fn own_pieces_outrank_inherited_ones_of_equal_priority() {
     check("own tone=a > append tone=b | max 1", "tone=b | max a | 1 tokens");
-    check("own tone=a/1 > append tone=b | max 1", "tone=a | max b | 1 tokens");
+    // Without a priority, an appended part ranks with the most important one that it joins.
+    check("own tone=a/1 > append tone=b | max 1", "tone=b | max a | 1 tokens");
+    check("own goal=a/1 > append tone=b | max 1", "tone=b | max a | 1 tokens");
+    check("own tone=a/1 > append tone=b/-1 | max 1", "tone=a | max b | 1 tokens");
     check("own tone=a > append tone=b | limit 1", "tone=b | limit a");
     check("traits calm > traits kind | max 1", "trait:kind | max trait:calm | 1 tokens");
     check("skills sql > skills css | max 1", "skill:css | max skill:sql | 1 tokens");

@@ -176,9 +176,61 @@ fn context_presets() {
 #[test]
 fn test_inputs() {
     check::<TestInput>(
-        &json!({ "name": "a", "description": "d", "content": "c", "expectations": ["e"], "tags": ["x"] }),
+        &json!({
+            "name": "a", "description": "d", "content": "c", "expectations": ["e"], "tags": ["x"],
+            "turns": ["t"], "samples": 3,
+        }),
         &json!({ "name": "a" }),
     );
+}
+
+#[test]
+fn expectations() {
+    let range = json!({ "min": 1.0, "max": 2.5 });
+    check::<TestInput>(
+        &json!({ "name": "a", "tags": [], "expectations": [
+            "a text",
+            { "holds": "h", "name": "n", "on": "every", "weight": 2.5, "must": true, "aspect": "x",
+              "piece": "part:a", "must_show": false, "examples": [{ "reply": "r", "holds": true }] },
+            { "consistent": true, "on": 2 },
+            { "contains": ["a"] },
+            { "lacks": ["a"] },
+            { "matches": "^a" },
+            { "words": range },
+            { "sentences": range },
+            { "sentence_words": range },
+            { "grade": range },
+            { "lexicon": ["a"], "per_100": range },
+            { "person": "first" },
+            { "question": false },
+            { "format": { "headings": false, "lists": true, "code": false, "emoji": false } },
+            { "language": "en" },
+            { "json": {} },
+            { "json": { "schema": "{}" } },
+            { "calls": ["read_file"] },
+            { "calls_not": ["write_file"] },
+            { "ends": "refusal" },
+            { "overlap": { "prompt": 0.5, "earlier": 0.25 } },
+            { "tokens": range },
+        ] }),
+        &json!({ "name": "a" }),
+    );
+    for wrong in [
+        json!(5),
+        json!(["a"]),
+        json!({ "hold": "a" }),
+        json!({ "holds": 5 }),
+        json!({ "on": "some" }),
+        json!({ "on": 0 }),
+        json!({ "on": -1 }),
+        json!({ "person": "fourth" }),
+        json!({ "language": "xx" }),
+        json!({ "ends": "failed" }),
+        json!({ "must": "yes" }),
+        json!({ "words": { "most": 5 } }),
+    ] {
+        assert!(read::<TestInput>(&json!({ "name": "a", "expectations": [wrong] })).is_err(), "{wrong}");
+    }
 }
 
 #[test]

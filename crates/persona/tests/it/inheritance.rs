@@ -163,7 +163,7 @@ fn stages_and_overrides_are_above_all_personas() {
     check("own tone=warm > append tone=dry | stage tone=cold | override tone=icy", "tone=icy");
     check_places(
         "own tone=warm@1/5 > append tone=dry@2/9 goal=win@3 | stage tone=cold",
-        "stage:tone=cold@1/9 own:goal=win@3/0",
+        "stage:tone=cold@1/9 own:goal=win@3/5",
     );
     check_places("own tone=warm@4 > | stage goal=win", "base:tone=warm@4/0 stage:goal=win@5/0");
     check_refused("own tone=warm > own goal=win | override tone=?icy", "unknown_override overrides.tone=icy");

@@ -12,6 +12,7 @@ mod resolving;
 
 mod wardrobe;
 
+mod blocks;
 mod compiled;
 mod fingerprint;
 mod views;

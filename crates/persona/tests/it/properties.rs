@@ -8,7 +8,7 @@ use persona::{
 };
 use proptest::prelude::*;
 
-mod cases;
+pub(crate) mod cases;
 use cases::{Case, TYPES, holds};
 
 use crate::budget::{FourBytes, Words, received};

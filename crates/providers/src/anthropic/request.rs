@@ -1,15 +1,16 @@
 //! A request as Anthropic Messages takes it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use llm::{Block, CallBlock, Message, Request, Schema};
+use llm::{Block, CallBlock, Failure, Message, Request, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::stream::is_thinking;
 use crate::call_ids;
 use crate::limits;
-use crate::wire::Target;
+use crate::wire::{Element, Target, push_kept};
 
 #[derive(Serialize)]
 pub(crate) struct Body<'a> {
@@ -18,7 +19,7 @@ pub(crate) struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Text<'a>>,
-    messages: Vec<WireMessage<'a>>,
+    messages: Vec<Element<'a, WireMessage<'a>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,12 +84,9 @@ enum Content<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub(crate) fn new(request: &'a Request, target: Target<'_>) -> Self {
+    pub(crate) fn new(request: &'a Request, target: Target<'_>) -> Result<Self, Failure> {
         let sampling = &request.sampling;
-        let mut messages: Vec<_> =
-            request.messages.iter().filter_map(|message| wire(message, target)).collect();
-        mark_messages(&mut messages);
-        Self {
+        Ok(Self {
             model: &request.model,
             max_tokens: sampling
                 .max_output_tokens
@@ -96,11 +94,11 @@ impl<'a> Body<'a> {
                 .unwrap_or(limits::ANTHROPIC_MAX_TOKENS),
             stream: true,
             system: system(request),
-            messages,
+            messages: messages(request, target)?,
             tools: tools(request),
             temperature: sampling.temperature,
             top_p: sampling.top_p,
-        }
+        })
     }
 }
 
@@ -187,14 +185,38 @@ fn push_block<'a>(block: &'a Block, target: Target<'_>, content: &mut Vec<Conten
     }
 }
 
-/// The last message, for the next request; and the one of the user before it, where this request
-/// finds what the last one left, however many blocks came in between.
-fn mark_messages(messages: &mut [WireMessage<'_>]) {
-    for message in messages.iter_mut().rev().filter(|message| message.role == "user").take(2) {
-        if let Some(Content::Text(Text { cache_control, .. }) | Content::ToolResult { cache_control, .. }) =
-            message.content.last_mut()
-        {
-            *cache_control = Some(EPHEMERAL);
+/// User messages that carry a mark: the last one, for the next request; and the one before it, where this
+/// request finds what the last one left, however many blocks came in between.
+const MARKED: usize = 2;
+
+fn messages<'a>(
+    request: &'a Request,
+    target: Target<'_>,
+) -> Result<Vec<Element<'a, WireMessage<'a>>>, Failure> {
+    let (mut last, mut marked, mut earlier) = (Vec::new(), 0, request.messages.as_slice());
+    while let Some((message, before)) = earlier.split_last().filter(|_| marked < MARKED) {
+        earlier = before;
+        let Some(mut made) = wire(message, target) else { continue };
+        if made.role == "user" {
+            mark(&mut made);
+            marked += 1;
         }
+        last.push(Element::New(made));
+    }
+    let form = Arc::from(format!("anthropic {}", target.provider));
+    let mut messages = Vec::with_capacity(earlier.len() + last.len());
+    for message in earlier {
+        let write = || Ok(wire(message, target).into_iter().collect());
+        push_kept(&mut messages, message, &form, write)?;
+    }
+    messages.extend(last.into_iter().rev());
+    Ok(messages)
+}
+
+fn mark(message: &mut WireMessage<'_>) {
+    if let Some(Content::Text(Text { cache_control, .. }) | Content::ToolResult { cache_control, .. }) =
+        message.content.last_mut()
+    {
+        *cache_control = Some(EPHEMERAL);
     }
 }

@@ -148,7 +148,7 @@ fn thinking_goes_back_before_what_followed_it() {
     assert_eq!(said.len(), 2, "{said:?}");
     let content = |blocks: Vec<Block>| {
         let request = trial::request(vec![user("Hi"), Message::Assistant(blocks)]);
-        json_of(&Body::new(&request, target()))["messages"][1]["content"].clone()
+        json_of(&Body::new(&request, target()).expect("a body"))["messages"][1]["content"].clone()
     };
     let text = json!({"type": "text", "text": "Text."});
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "read_file", "input": {}});
@@ -170,7 +170,7 @@ fn thinking_that_nothing_followed_does_not_go_back() {
     // A text of blanks is not sent, and so its thinking would be the end.
     let body = whole(&[text(0, &["A"]), thinking(1, &["Hmm"], "sig"), text(2, &[" \n"])], "end_turn");
     let request = trial::request(vec![user("Hi"), Message::Assistant(blocks(events(decoder(), &body)))]);
-    let sent = json_of(&Body::new(&request, target()));
+    let sent = json_of(&Body::new(&request, target()).expect("a body"));
     assert_eq!(sent["messages"][1]["content"], json!([{"type": "text", "text": "A"}]));
 }
 
@@ -180,7 +180,7 @@ fn blocks_that_only_the_provider_knows_go_back_too() {
     let deltas = [json!({"type": "input_json_delta", "partial_json": "{\"query\":\"x\"}"})];
     let told = blocks(events(decoder(), &whole(&[block(0, &search, &deltas)], "pause_turn")));
     let request = trial::request(vec![user("Hi"), Message::Assistant(told)]);
-    let sent = json_of(&Body::new(&request, target()));
+    let sent = json_of(&Body::new(&request, target()).expect("a body"));
     let mut expected = search;
     expected["input"] = json!({"query": "x"});
     assert_eq!(sent["messages"][1]["content"], json!([expected]));
@@ -250,7 +250,7 @@ fn the_request() {
             ]},
         ],
     });
-    assert_eq!(json_of(&Body::new(&full_request(), target())), expected);
+    assert_eq!(json_of(&Body::new(&full_request(), target()).expect("a body")), expected);
 }
 
 #[test]
@@ -259,9 +259,9 @@ fn the_least_request_has_nothing_that_was_not_set() {
     let expected = json!({"model": "model-1", "max_tokens": 8192, "stream": true,
         "messages": [{"role": "user", "content": [
             {"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}]}]});
-    assert_eq!(json_of(&Body::new(&request, target())), expected);
+    assert_eq!(json_of(&Body::new(&request, target()).expect("a body")), expected);
     let target = crate::wire::Target { max_output_tokens: Some(7), ..target() };
-    assert_eq!(json_of(&Body::new(&request, target))["max_tokens"], 7);
+    assert_eq!(json_of(&Body::new(&request, target).expect("a body"))["max_tokens"], 7);
 }
 
 #[test]
@@ -269,10 +269,10 @@ fn no_request_has_more_than_four_marks() {
     let mut request = full_request();
     for round in 0..10 {
         let id = format!("d{round}");
-        request.messages.push(Message::Assistant(vec![trial::call(&id, "read_file", &json!({}))]));
-        request.messages.push(trial::results(&[(&id, "read_file", "X")]));
+        request.messages.push(Message::Assistant(vec![trial::call(&id, "read_file", &json!({}))]).into());
+        request.messages.push(trial::results(&[(&id, "read_file", "X")]).into());
     }
-    let sent = json_of(&Body::new(&request, target())).to_string();
+    let sent = json_of(&Body::new(&request, target()).expect("a body")).to_string();
     assert_eq!(sent.matches("cache_control").count(), 4);
 }
 
@@ -283,7 +283,7 @@ fn ids_of_other_providers_are_made_plain_on_both_sides() {
         Message::Assistant(vec![trial::call("functions.read:0", "read_file", &json!({}))]),
         trial::results(&[("functions.read:0", "read_file", "A")]),
     ]);
-    let sent = json_of(&Body::new(&request, target()));
+    let sent = json_of(&Body::new(&request, target()).expect("a body"));
     let id = sent["messages"][1]["content"][0]["id"].as_str().expect("an id");
     assert!(id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'), "{id}");
     assert_eq!(sent["messages"][2]["content"][0]["tool_use_id"], id);
@@ -293,5 +293,8 @@ fn ids_of_other_providers_are_made_plain_on_both_sides() {
 fn a_malformed_call_goes_back_as_an_empty_one() {
     let told = blocks(events(decoder(), &whole(&[tool(0, "t", &["oops"])], "tool_use")));
     let request = trial::request(vec![user("Hi"), Message::Assistant(told)]);
-    assert_eq!(json_of(&Body::new(&request, target()))["messages"][1]["content"][0]["input"], json!({}));
+    assert_eq!(
+        json_of(&Body::new(&request, target()).expect("a body"))["messages"][1]["content"][0]["input"],
+        json!({})
+    );
 }

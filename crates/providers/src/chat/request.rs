@@ -1,19 +1,20 @@
 //! A request as chat completions take it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use llm::{Block, Failure, FailureKind, Message, Request, Schema, ToolCall};
+use llm::{Block, Failure, FailureKind, Message, ProviderState, Request, Schema, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::wire::Target;
+use crate::wire::{Element, Target, push_kept};
 
 #[derive(Serialize)]
 pub(crate) struct Body<'a> {
     model: &'a str,
     stream: bool,
     stream_options: StreamOptions,
-    messages: Vec<WireMessage<'a>>,
+    messages: Vec<Element<'a, WireMessage<'a>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,49 +108,69 @@ fn text<'a>(role: &'static str, text: impl Into<Cow<'a, str>>) -> WireMessage<'a
     WireMessage { role, content: Some(text.into()), ..WireMessage::default() }
 }
 
-fn messages<'a>(request: &'a Request, target: Target<'_>) -> Result<Vec<WireMessage<'a>>, Failure> {
+fn messages<'a>(
+    request: &'a Request,
+    target: Target<'_>,
+) -> Result<Vec<Element<'a, WireMessage<'a>>>, Failure> {
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     let system = request.system.text();
     if !system.trim().is_empty() {
-        messages.push(text("system", system));
+        messages.push(Element::New(text("system", system)));
     }
     // Thinking goes back only while a model uses tools: afterwards some refuse it.
     let said_last = request
         .messages
         .iter()
-        .rposition(|message| matches!(message, Message::User { texts, .. } if !texts.is_empty()));
+        .rposition(|message| matches!(&**message, Message::User { texts, .. } if !texts.is_empty()));
+    let form = Arc::from(format!("chat {}", target.provider));
     for (at, message) in request.messages.iter().enumerate() {
-        match message {
-            Message::User { results, texts } => {
-                messages.extend(results.iter().map(|result| WireMessage {
-                    tool_call_id: Some(&result.call_id),
-                    ..text("tool", &result.output)
-                }));
-                messages.extend(texts.iter().filter(|said| !said.is_empty()).map(|said| text("user", said)));
-            }
-            Message::Assistant(blocks) => {
-                let thinking = said_last.is_none_or(|last| at > last);
-                messages.extend(assistant(blocks, target, thinking)?);
-            }
+        let thinks = said_last.is_none_or(|last| at > last);
+        let is_last = at + 1 == request.messages.len();
+        if is_last || (thinks && has_state(message)) {
+            messages.extend(wire(message, target, thinks)?.into_iter().map(Element::New));
+        } else {
+            push_kept(&mut messages, message, &form, || wire(message, target, thinks))?;
         }
     }
     Ok(messages)
+}
+
+fn has_state(message: &Message) -> bool {
+    let Message::Assistant(blocks) = message else { return false };
+    blocks.iter().any(|block| block_state(block).is_some())
+}
+
+fn block_state(block: &Block) -> Option<&ProviderState> {
+    match block {
+        Block::Text { state, .. } => state.as_ref(),
+        Block::ToolCall(block) => block.state.as_ref(),
+    }
+}
+
+fn wire<'a>(message: &'a Message, target: Target<'_>, thinks: bool) -> Result<Vec<WireMessage<'a>>, Failure> {
+    Ok(match message {
+        Message::User { results, texts } => {
+            let results = results.iter().map(|result| WireMessage {
+                tool_call_id: Some(&result.call_id),
+                ..text("tool", &result.output)
+            });
+            let texts = texts.iter().filter(|said| !said.is_empty()).map(|said| text("user", said));
+            results.chain(texts).collect()
+        }
+        Message::Assistant(blocks) => assistant(blocks, target, thinks)?.into_iter().collect(),
+    })
 }
 
 /// A message has one text and then its calls: alternating text and calls lose their order.
 fn assistant<'a>(
     blocks: &'a [Block],
     target: Target<'_>,
-    thinking: bool,
+    thinks: bool,
 ) -> Result<Option<WireMessage<'a>>, Failure> {
     let mut message = WireMessage { role: "assistant", ..WireMessage::default() };
     let mut reasoning = None;
     for block in blocks {
-        let state = match block {
-            Block::Text { state, .. } => state,
-            Block::ToolCall(block) => &block.state,
-        };
-        let state = target.own(state.as_ref());
+        let state = target.own(block_state(block));
         reasoning = reasoning.or(state.and_then(|state| state.get("reasoning")));
         match block {
             Block::Text { text, .. } if text.is_empty() => {}
@@ -165,7 +186,7 @@ fn assistant<'a>(
     if message.content.is_none() && message.tool_calls.is_empty() {
         return Ok(None);
     }
-    if let Some(reasoning) = reasoning.filter(|_| thinking && !message.tool_calls.is_empty()) {
+    if let Some(reasoning) = reasoning.filter(|_| thinks && !message.tool_calls.is_empty()) {
         let field = |name: &str| reasoning.get(name).and_then(Value::as_str);
         message.reasoning_content = field("reasoning_content");
         message.reasoning = field("reasoning");

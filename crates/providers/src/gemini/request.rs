@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::mem;
+use std::sync::Arc;
 
-use llm::{Block, Message, Request, Schema, ToolCall, ToolResult};
+use llm::{Block, Failure, Message, Request, Schema, ToolCall, ToolResult};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::wire::Target;
+use crate::wire::{Element, Target, push_kept};
 
 /// Newer models refuse a call of theirs without its signature. For calls that another model made,
 /// Google gives this word to put in its place.
@@ -16,7 +17,7 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Body<'a> {
-    contents: Vec<Content<'a>>,
+    contents: Vec<Element<'a, Content<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_instruction: Option<Instruction>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -110,7 +111,7 @@ enum Output<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub(crate) fn new(request: &'a Request, target: Target<'_>) -> Self {
+    pub(crate) fn new(request: &'a Request, target: Target<'_>) -> Result<Self, Failure> {
         let system = request.system.text();
         let said = !system.trim().is_empty();
         let declarations: Vec<_> = request
@@ -122,8 +123,8 @@ impl<'a> Body<'a> {
                 parameters_json_schema: &tool.input_schema,
             })
             .collect();
-        Self {
-            contents: contents(request, target),
+        Ok(Self {
+            contents: contents(request, target)?,
             system_instruction: said.then_some(Instruction { parts: [InstructionPart { text: system }] }),
             tools: if declarations.is_empty() {
                 Vec::new()
@@ -135,29 +136,62 @@ impl<'a> Body<'a> {
                 top_p: request.sampling.top_p,
                 max_output_tokens: request.sampling.max_output_tokens.or(target.max_output_tokens),
             },
-        }
+        })
     }
 }
 
-fn contents<'a>(request: &'a Request, target: Target<'_>) -> Vec<Content<'a>> {
+fn contents<'a>(request: &'a Request, target: Target<'_>) -> Result<Vec<Element<'a, Content<'a>>>, Failure> {
     let signed = wants_signatures(&request.model);
-    // Ids that Gemini gave, by what the calls are called here, so that the results repeat them.
+    let form = Arc::from(format!("gemini {} {signed}", target.provider));
+    // Ids that Gemini gave, by what the calls are called here, so that the results repeat them. A message
+    // depends on those before it alone, which stay the same.
     let mut given = HashMap::new();
     let mut contents = Vec::with_capacity(request.messages.len());
-    for message in &request.messages {
-        let (role, parts) = match message {
-            Message::User { results, texts } => {
-                let results = results.iter().map(|result| response(result, &given));
-                let texts = texts.iter().filter(|text| !text.is_empty()).map(|text| text_part(text));
-                ("user", results.chain(texts).collect())
-            }
-            Message::Assistant(blocks) => ("model", model_parts(blocks, target, signed, &mut given)),
-        };
-        if !parts.is_empty() {
-            contents.push(Content { role, parts });
+    for (at, message) in request.messages.iter().enumerate() {
+        if let Message::Assistant(blocks) = &**message {
+            note_given(blocks, target, &mut given);
+        }
+        let write = || Ok(content(message, target, signed, &given).into_iter().collect::<Vec<_>>());
+        if at + 1 == request.messages.len() {
+            contents.extend(write()?.into_iter().map(Element::New));
+        } else {
+            push_kept(&mut contents, message, &form, write)?;
         }
     }
-    contents
+    Ok(contents)
+}
+
+/// Notes the ids that Gemini gave to the calls of a message.
+fn note_given<'a>(blocks: &'a [Block], target: Target<'_>, given: &mut HashMap<&'a str, &'a str>) {
+    for block in blocks {
+        let Block::ToolCall(block) = block else { continue };
+        match given_id(target.own(block.state.as_ref())) {
+            Some(id) => given.insert(&block.call.id, id),
+            None => given.remove(block.call.id.as_str()),
+        };
+    }
+}
+
+fn given_id(state: Option<&Value>) -> Option<&str> {
+    state.and_then(|state| state.get("id")).and_then(Value::as_str)
+}
+
+/// A message, unless it has nothing to say.
+fn content<'a>(
+    message: &'a Message,
+    target: Target<'_>,
+    signed: bool,
+    given: &HashMap<&'a str, &'a str>,
+) -> Option<Content<'a>> {
+    let (role, parts): (_, Vec<Part<'a>>) = match message {
+        Message::User { results, texts } => {
+            let results = results.iter().map(|result| response(result, given));
+            let texts = texts.iter().filter(|text| !text.is_empty()).map(|text| text_part(text));
+            ("user", results.chain(texts).collect())
+        }
+        Message::Assistant(blocks) => ("model", model_parts(blocks, target, signed)),
+    };
+    (!parts.is_empty()).then_some(Content { role, parts })
 }
 
 /// Gemini 3 and whatever comes after it.
@@ -183,12 +217,7 @@ fn response<'a>(result: &'a ToolResult, given: &HashMap<&str, &'a str>) -> Part<
     Part { function_response: Some(function_response), ..Part::default() }
 }
 
-fn model_parts<'a>(
-    blocks: &'a [Block],
-    target: Target<'_>,
-    signed: bool,
-    given: &mut HashMap<&'a str, &'a str>,
-) -> Vec<Part<'a>> {
+fn model_parts<'a>(blocks: &'a [Block], target: Target<'_>, signed: bool) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(blocks.len());
     let mut first_call = true;
     for block in blocks {
@@ -196,7 +225,7 @@ fn model_parts<'a>(
             Block::Text { text, state } => push_text(text, target.own(state.as_ref()), &mut parts),
             Block::ToolCall(block) => {
                 let state = target.own(block.state.as_ref());
-                let mut part = call_part(&block.call, state, given);
+                let mut part = call_part(&block.call, state);
                 // Of calls in parallel only the first one is signed.
                 if signed && mem::take(&mut first_call) && part.thought_signature.is_none() {
                     part.thought_signature = Some(NO_SIGNATURE);
@@ -222,20 +251,10 @@ fn push_text<'a>(text: &'a str, state: Option<&'a Value>, parts: &mut Vec<Part<'
     }
 }
 
-fn call_part<'a>(
-    call: &'a ToolCall,
-    state: Option<&'a Value>,
-    given: &mut HashMap<&'a str, &'a str>,
-) -> Part<'a> {
-    let field = |name: &str| state.and_then(|state| state.get(name)).and_then(Value::as_str);
-    let id = field("id");
-    match id {
-        Some(id) => given.insert(&call.id, id),
-        None => given.remove(call.id.as_str()),
-    };
+fn call_part<'a>(call: &'a ToolCall, state: Option<&'a Value>) -> Part<'a> {
     Part {
-        function_call: Some(FunctionCall { id, name: &call.name, args: &call.input }),
-        thought_signature: field("thoughtSignature"),
+        function_call: Some(FunctionCall { id: given_id(state), name: &call.name, args: &call.input }),
+        thought_signature: state.and_then(|state| state.get("thoughtSignature")).and_then(Value::as_str),
         ..Part::default()
     }
 }

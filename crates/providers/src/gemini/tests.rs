@@ -40,7 +40,7 @@ fn said(body: &str) -> Vec<Block> {
 fn sent(model: &str, blocks: Vec<Block>) -> Value {
     let mut request = trial::request(vec![user("Hi"), Message::Assistant(blocks)]);
     request.model = model.into();
-    json_of(&Body::new(&request, target()))["contents"][1]["parts"].clone()
+    json_of(&Body::new(&request, target()).expect("a body"))["contents"][1]["parts"].clone()
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn the_request() {
                 answer(json!({"output": "A"})), answer(json!({"error": "error: gone"})), {"text": "And?"}]},
         ],
     });
-    assert_eq!(json_of(&Body::new(&full_request(), target())), expected);
-    let least = json_of(&Body::new(&trial::request(vec![user("Hi")]), target()));
+    assert_eq!(json_of(&Body::new(&full_request(), target()).expect("a body")), expected);
+    let least = json_of(&Body::new(&trial::request(vec![user("Hi")]), target()).expect("a body"));
     assert_eq!(least, json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}));
 }
 
@@ -216,7 +216,7 @@ fn results_repeat_the_ids_that_gemini_gave_and_no_others() {
     let [Block::ToolCall(one), Block::ToolCall(two)] = &said[..] else { panic!("{said:?}") };
     let results = trial::results(&[(&one.call.id, "a", "A"), (&two.call.id, "b", "B")]);
     let request = trial::request(vec![user("Hi"), Message::Assistant(said), results]);
-    let sent = json_of(&Body::new(&request, target()));
+    let sent = json_of(&Body::new(&request, target()).expect("a body"));
     let ids = |at: usize, kind: &str| -> Vec<Value> {
         let parts = sent["contents"][at]["parts"].as_array().expect("parts");
         parts.iter().map(|part| part[kind].get("id").cloned().unwrap_or_default()).collect()
@@ -240,7 +240,7 @@ fn a_result_repeats_the_id_that_gemini_gave_also_where_the_call_is_named_anew() 
         Message::Assistant(other),
         trial::results(&[("g1", "a", "B")]),
     ];
-    let sent = json_of(&Body::new(&trial::request(messages), target()));
+    let sent = json_of(&Body::new(&trial::request(messages), target()).expect("a body"));
     assert_eq!(sent["contents"][2]["parts"][0]["functionResponse"]["id"], "g1");
     assert_eq!(sent["contents"][4]["parts"][0]["functionResponse"].get("id"), None, "Gemini gave none");
 }

@@ -1,13 +1,14 @@
 //! A request as OpenAI Responses takes it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use llm::{Block, CallBlock, Failure, FailureKind, Message, ProviderState, Request, Schema};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::call_ids;
-use crate::wire::Target;
+use crate::wire::{Element, Target, push_kept};
 
 #[derive(Serialize)]
 pub(crate) struct Body<'a> {
@@ -17,7 +18,7 @@ pub(crate) struct Body<'a> {
     store: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
     instructions: String,
-    input: Vec<Item<'a>>,
+    input: Vec<Element<'a, Item<'a>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,9 +74,13 @@ struct Part<'a> {
 
 impl<'a> Body<'a> {
     pub(crate) fn new(request: &'a Request, target: Target<'_>) -> Result<Self, Failure> {
-        let mut input = Vec::new();
-        for message in &request.messages {
-            push_message(message, target, &mut input)?;
+        let mut input = Vec::with_capacity(request.messages.len());
+        if let Some((last, earlier)) = request.messages.split_last() {
+            let form = Arc::from(format!("responses {}", target.provider));
+            for message in earlier {
+                push_kept(&mut input, message, &form, || items(message, target))?;
+            }
+            input.extend(items(last, target)?.into_iter().map(Element::New));
         }
         let reasons = target.reasoning_items.unwrap_or(target.official && reasons(&request.model));
         Ok(Self {
@@ -115,7 +120,8 @@ fn message<'a>(role: &'static str, part: &'static str, text: &'a str, phase: Opt
     Item::Message { r#type: "message", role, content: [Part { r#type: part, text }], phase }
 }
 
-fn push_message<'a>(said: &'a Message, target: Target<'_>, input: &mut Vec<Item<'a>>) -> Result<(), Failure> {
+fn items<'a>(said: &'a Message, target: Target<'_>) -> Result<Vec<Item<'a>>, Failure> {
+    let mut input = Vec::new();
     match said {
         Message::User { results, texts } => {
             input.extend(results.iter().map(|result| Item::Output {
@@ -132,11 +138,11 @@ fn push_message<'a>(said: &'a Message, target: Target<'_>, input: &mut Vec<Item<
         }
         Message::Assistant(blocks) => {
             for block in blocks {
-                push_block(block, target, input)?;
+                push_block(block, target, &mut input)?;
             }
         }
     }
-    Ok(())
+    Ok(input)
 }
 
 fn push_block<'a>(block: &'a Block, target: Target<'_>, input: &mut Vec<Item<'a>>) -> Result<(), Failure> {

@@ -153,7 +153,7 @@ pub(crate) fn request() -> llm::Request {
     llm::Request {
         model: "model-1".into(),
         system: System { stable: "Be kind.".into(), reminder: None },
-        messages: vec![Message::User { results: vec![], texts: vec!["Hi".into()] }],
+        messages: vec![Message::User { results: vec![], texts: vec!["Hi".into()] }.into()],
         tools: Arc::default(),
         sampling: Sampling::default(),
     }

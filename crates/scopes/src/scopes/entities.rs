@@ -1,6 +1,6 @@
 //! Finds entities over all scopes: lists, search, names, and the scopes that have one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -8,7 +8,7 @@ use persona::{AnyEntity, Entity, Kind, Name, Scope, Stored};
 
 use super::{ScopeFile, Scopes};
 use builtins::Builtins;
-use store::{Filter, Found, Keep, Page};
+use store::{Filter, Found, FoundPage, Keep};
 
 use crate::Result;
 
@@ -17,7 +17,7 @@ const CHUNK: usize = 500;
 
 impl Scopes {
     /// One page of the entities of a kind, by name.
-    pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<Page> {
+    pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<FoundPage> {
         Ok(self.database().list_below(&self.listings(filter.scope), kind, filter).await?)
     }
 
@@ -29,7 +29,7 @@ impl Scopes {
         scope: Option<Scope>,
         limit: Option<usize>,
         cursor: Option<&str>,
-    ) -> Result<Page> {
+    ) -> Result<FoundPage> {
         Ok(self.database().search_below(&self.listings(scope), query, kinds, scope, limit, cursor).await?)
     }
 
@@ -61,11 +61,48 @@ impl Scopes {
         Ok(scopes)
     }
 
+    /// The strongest definition below a scope for each of these names, with one read per kind.
+    pub async fn below(
+        &self,
+        scope: Scope,
+        names: &BTreeSet<(Kind, Name)>,
+    ) -> Result<BTreeMap<(Kind, Name), (Scope, AnyEntity)>> {
+        let mut below = BTreeMap::new();
+        // Weakest first: a stronger definition takes the place of a weaker one.
+        for (kind, name) in names {
+            if let Some(builtin) = Builtins::get().find(*kind, name) {
+                below.insert((*kind, name.clone()), (Scope::Builtin, builtin));
+            }
+        }
+        if scope > Scope::Shared {
+            for kind in Kind::ALL {
+                let names = names.iter().filter(|(of, _)| of == kind).map(|(_, name)| name);
+                let names: Vec<&Name> = names.collect();
+                for entity in self.database().shared_definitions(*kind, &names).await? {
+                    below.insert((*kind, entity.name().clone()), (Scope::Shared, entity));
+                }
+            }
+        }
+        for file in self.files().filter(|file| file.scope < scope) {
+            for (kind, name) in names {
+                if let Some(entry) = file.current().find(*kind, name) {
+                    below.insert((*kind, name.clone()), (file.scope, entry.entity.clone()));
+                }
+            }
+        }
+        Ok(below)
+    }
+
     /// The strongest file with an invalid entry of this name, even if an earlier version of the entry is in
     /// force.
     pub fn broken_in(&self, kind: Kind, name: &Name) -> Option<Scope> {
         let is_broken = |file: &&Arc<ScopeFile>| file.current().document.is_broken(kind, name.as_str());
         self.files().find(is_broken).map(|file| file.scope)
+    }
+
+    /// The readable fields of a file's invalid entries, unchecked.
+    pub fn readable_of_broken(&self, scope: Scope) -> Vec<AnyEntity> {
+        self.file(scope).map(|file| file.current().document.readable.clone()).unwrap_or_default()
     }
 
     /// A definition of any kind from the given scope, or from the strongest one that has it.

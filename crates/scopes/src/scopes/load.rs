@@ -19,21 +19,39 @@ static FILE_STATE_POSTGRES: LazyLock<String> = LazyLock::new(|| file_state(Diale
 /// The parts that a call puts in place of a persona's own.
 pub type Overrides = BTreeMap<PartType, Name>;
 
-/// The snapshots of the files, strongest first, at one moment.
-struct InFiles(Vec<(Scope, Arc<Snapshot>)>);
+mod draft;
+pub use draft::{Draft, DraftCatalog};
 
-impl InFiles {
+/// The definitions at hand without a query, at one moment.
+struct InMemory {
+    /// The snapshots of the files, strongest first.
+    files: Vec<(Scope, Arc<Snapshot>)>,
+    /// Definitions that are not stored, in place of stored ones.
+    drafts: BTreeMap<(Scope, Kind, Name), AnyEntity>,
+}
+
+impl InMemory {
     fn find(&self, scope: Scope, kind: Kind, name: &Name) -> Option<AnyEntity> {
-        let (_, snapshot) = self.0.iter().find(|(known, _)| *known == scope)?;
+        if let Some(draft) = self.draft(scope, kind, name) {
+            return Some(draft.clone());
+        }
+        let (_, snapshot) = self.files.iter().find(|(known, _)| *known == scope)?;
         snapshot.find(kind, name).map(|entry| entry.entity.clone())
     }
 
-    /// The entity that a reference from the scope `from` resolves to, if a file has it.
+    fn draft(&self, scope: Scope, kind: Kind, name: &Name) -> Option<&AnyEntity> {
+        if self.drafts.is_empty() {
+            return None;
+        }
+        self.drafts.get(&(scope, kind, name.clone()))
+    }
+
+    /// The entity that a reference from the scope `from` resolves to, if it is at hand.
     fn look_up(&self, from: Scope, reference: &Reference) -> Option<(Scope, AnyEntity)> {
         resolve(from, reference.scope, |scope| self.find(scope, reference.kind, &reference.name))
     }
 
-    /// References of the persona that no file has, for a query to the database.
+    /// References of the persona that are not at hand, for a query to the database.
     fn lookup(&self, scope: Scope, persona: &Persona) -> Lookup {
         let mut lookup = Lookup::default();
         let mut seen: BTreeSet<(Kind, Scope, Name)> = BTreeSet::new();
@@ -62,16 +80,16 @@ impl InFiles {
     }
 }
 
-/// The sources from which one persona of a file is assembled.
+/// The sources from which one persona is assembled that is not in the database.
 struct AtHand {
-    files: InFiles,
+    memory: InMemory,
     shared: BTreeMap<(Kind, Name), AnyEntity>,
     metas: BTreeMap<(Scope, Name), Meta>,
 }
 
 impl AtHand {
-    fn new(files: InFiles, gathered: Gathered) -> Self {
-        let mut at_hand = Self { files, shared: BTreeMap::new(), metas: BTreeMap::new() };
+    fn new(memory: InMemory, gathered: Gathered) -> Self {
+        let mut at_hand = Self { memory, shared: BTreeMap::new(), metas: BTreeMap::new() };
         let Gathered { bundle, parts, traits, skills, guardrails, arcs, base_arc } = gathered;
         at_hand.add(parts);
         at_hand.add(traits);
@@ -121,8 +139,11 @@ impl Catalog for AtHand {
     fn find(&self, scope: Scope, kind: Kind, name: &Name) -> Option<AnyEntity> {
         match scope {
             Scope::Builtin => Builtins::get().find(kind, name),
-            Scope::Shared => self.shared.get(&(kind, name.clone())).cloned(),
-            Scope::Global | Scope::Project => self.files.find(scope, kind, name),
+            Scope::Shared => match self.memory.draft(scope, kind, name) {
+                Some(draft) => Some(draft.clone()),
+                None => self.shared.get(&(kind, name.clone())).cloned(),
+            },
+            Scope::Global | Scope::Project => self.memory.find(scope, kind, name),
         }
     }
 
@@ -132,8 +153,12 @@ impl Catalog for AtHand {
 }
 
 impl Scopes {
-    fn in_files(&self) -> InFiles {
-        InFiles(self.files().map(|file| (file.scope, file.current())).collect())
+    fn in_memory(&self, drafts: BTreeMap<(Scope, Kind, Name), AnyEntity>) -> InMemory {
+        InMemory { files: self.files().map(|file| (file.scope, file.current())).collect(), drafts }
+    }
+
+    fn in_files(&self) -> InMemory {
+        self.in_memory(BTreeMap::new())
     }
 
     /// The file that defines a persona, if a file does.
@@ -216,23 +241,9 @@ impl Scopes {
         let names: Vec<&Name> = overrides.values().collect();
         let mut loaded = self.database().fetch(name, scope, &names).await?;
         if let Some(loaded) = &mut loaded {
-            self.prefer_files(&mut loaded.bundle, &names);
+            prefer(&mut loaded.bundle, &self.in_files(), &names);
         }
         Ok(loaded)
-    }
-
-    /// The caller's names start at the strongest scope, so a part in a file wins.
-    fn prefer_files(&self, bundle: &mut Bundle, names: &[&Name]) {
-        let files = self.in_files();
-        for name in names {
-            let mut found = files.0.iter().filter_map(|(scope, snapshot)| {
-                let entry = snapshot.find(Kind::Part, name)?;
-                Some((*scope, Part::try_from(entry.entity.clone()).ok()?))
-            });
-            if let Some((scope, part)) = found.next() {
-                put_override(bundle, part, scope);
-            }
-        }
     }
 
     async fn fetch_from_file(
@@ -265,7 +276,7 @@ impl Scopes {
             }
         }
         put_overrides(&mut bundle, shared_parts, &named);
-        self.prefer_files(&mut bundle, &named);
+        prefer(&mut bundle, &catalog.memory, &named);
         let document_bytes = serde_json::to_vec(&bundle)?.len();
         Ok(Some(Loaded { bundle, document_bytes }))
     }
@@ -285,5 +296,16 @@ impl Scopes {
         let row = self.local().engine().short_text(sql, &values).await?;
         let row: Option<Row> = row.map(|row| serde_json::from_str(&row)).transpose()?;
         Ok(row.map(|row| (row.state.unwrap_or_default(), row.meta)).unwrap_or_default())
+    }
+}
+
+/// Gives a persona the overriding parts that are at hand. The caller's names start at the strongest
+/// scope, so these win over parts of the database.
+fn prefer(bundle: &mut Bundle, memory: &InMemory, names: &[&Name]) {
+    for name in names {
+        let found = resolve(Scope::Project, None, |scope| memory.find(scope, Kind::Part, name));
+        if let Some((scope, AnyEntity::Part(part))) = found {
+            put_override(bundle, part, scope);
+        }
     }
 }

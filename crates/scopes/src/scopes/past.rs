@@ -9,7 +9,7 @@ use super::{Overrides, Scopes};
 use persona::catalog::{self, Catalog, PersonaState};
 use store::put_override;
 use store::{Attribution, Owner};
-use store::{Forgotten, FullRevision, Ref, Referred, Revision, RevisionRef};
+use store::{Forgotten, FullRevision, Ref, Referred, Revision, RevisionRef, TagOutcome, Tagging};
 
 use crate::{Error, Result};
 
@@ -74,9 +74,9 @@ impl Scopes {
         kind: Kind,
         name: &Name,
         about: &Revision,
-        tag: &str,
+        tag: impl Into<Tagging<'_>>,
         by: Attribution,
-    ) -> Result<()> {
+    ) -> Result<TagOutcome> {
         let (store, history_key) = self.history_key(scope)?;
         let guid = store.identity(history_key, kind, name).await?;
         let mut refs = store.refs(about).await?;
@@ -86,7 +86,7 @@ impl Scopes {
                 wanted.copy = Some(self.as_it_was(wanted, about).await?.to_json());
             }
         }
-        Ok(store.tag(guid.unwrap_or(about.guid), about, &refs, tag, by).await?)
+        Ok(store.tag(guid.unwrap_or(about.guid), about, &refs, tag.into(), by).await?)
     }
 
     /// Removes a tag. False if there was none.

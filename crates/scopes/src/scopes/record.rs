@@ -78,7 +78,7 @@ impl Scopes {
         );
         let mut values = history_key(file).to_vec();
         values.extend([Parameter::from(kind.as_str()), Parameter::from(name)]);
-        let row = self.local().engine().texts(sql, &values).await?.into_iter().next();
+        let row = self.local().engine().short_text(&sql, &values).await?;
         Ok(row.map(|row| serde_json::from_str(&row)).transpose()?)
     }
 
@@ -86,7 +86,7 @@ impl Scopes {
     pub(crate) async fn newest(&self, file: &ScopeFile, kind: Kind, name: &Name) -> Result<i64> {
         let mut values = history_key(file).to_vec();
         values.extend([Parameter::from(kind.as_str()), Parameter::from(name)]);
-        Ok(self.local().engine().number(NEWEST.to_owned(), &values).await?.unwrap_or(0))
+        Ok(self.local().engine().short_number(NEWEST, &values).await?.unwrap_or(0))
     }
 
     /// The last recorded version of a file that can no longer be read.

@@ -239,7 +239,12 @@ impl Scopes {
         }
         self.keep_last_valid_entries(file, &old, &mut document).await;
         let problems_are_others = old.document.problems != document.problems;
-        let (snapshot, reloaded) = match self.record_seen(file, &document).await {
+        let recorded = match self.local().is_read_only() {
+            // The next process that can write records it.
+            true => Ok(true),
+            false => self.record_seen(file, &document).await,
+        };
+        let (snapshot, reloaded) = match recorded {
             Ok(true) => (Snapshot::new(document, None), Reloaded::Text(text)),
             Ok(false) => return Ok(Reloaded::Changed),
             Err(error) => {

@@ -4,11 +4,12 @@
 //! after the file was replaced, so that a reader of the new file finds the change recorded. If the commit
 //! fails, the file is restored.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use persona::{AnyEntity, Approval, Kind, Meta, Name, Persona, Scope, Stored, ToolPreset};
+use persona::{AnyEntity, Kind, Meta, Name, Persona, Scope, Stored};
 use tokio::sync::OwnedMutexGuard;
+use uuid::Uuid;
 
 use crate::scopes::{Recorded, ScopeFile, Scopes, Snapshot};
 use crate::{Error, Result};
@@ -16,6 +17,7 @@ use database::{BUSY_TIMEOUT, Parameter, now};
 use files::{Edit, FileEntry, Lock, Problem};
 use store::{Action, Attribution, Held, Owner};
 
+mod grants;
 mod keeping;
 
 /// An open write to a file. Dropped without [`FileWrite::commit`], it leaves no trace.
@@ -34,6 +36,7 @@ pub(crate) struct FileWrite {
     steps: Vec<Step>,
     records: Vec<Recorded>,
     stages: Vec<(Name, Name, Name)>,
+    editing_sessions: Vec<(Name, Uuid)>,
     /// Set once a step has failed. The steps before it must not be committed without it.
     failed: bool,
     _busy: OwnedMutexGuard<()>,
@@ -45,15 +48,6 @@ enum Step {
     Put(Box<AnyEntity>),
     Remove(Kind, Name),
     Rename(Kind, Name, Name),
-}
-
-/// The front by which the user writes. The others serve programs.
-const USERS_FRONT: &str = "cli";
-
-/// The tools that a preset approves, by name or pattern.
-fn approved_tools(preset: &ToolPreset) -> BTreeSet<&str> {
-    let tools = preset.categories.values().flatten();
-    tools.filter(|tool| tool.approval == Some(Approval::Auto)).map(|tool| tool.name.as_str()).collect()
 }
 
 impl FileWrite {
@@ -83,6 +77,7 @@ impl FileWrite {
             steps: Vec::new(),
             records: Vec::new(),
             stages: Vec::new(),
+            editing_sessions: Vec::new(),
             failed: false,
             _busy: busy,
             _lock: lock,
@@ -91,20 +86,6 @@ impl FileWrite {
 
     pub(super) fn scope(&self) -> Scope {
         self.file.scope
-    }
-
-    /// Fails if a program adds an approval to the user's own file, where it would count.
-    pub(super) fn check_grants(&self, before: Option<&AnyEntity>, after: &AnyEntity) -> Result<()> {
-        let AnyEntity::ToolPreset(after) = after else { return Ok(()) };
-        let before = match before {
-            Some(AnyEntity::ToolPreset(before)) => approved_tools(before),
-            _ => BTreeSet::new(),
-        };
-        let is_users = self.scope() != Scope::Global || self.attribution.front == USERS_FRONT;
-        match is_users || approved_tools(after).is_subset(&before) {
-            true => Ok(()),
-            false => Err(Error::NeedsUser { name: after.name.clone() }),
-        }
     }
 
     fn entry(&self, kind: Kind, name: &Name) -> Option<Arc<FileEntry>> {
@@ -293,6 +274,10 @@ impl FileWrite {
 
     pub(super) fn set_stage(&mut self, persona: &Name, arc: &Name, stage: &Name) {
         self.stages.push((persona.clone(), arc.clone(), stage.clone()));
+    }
+
+    pub(super) fn set_editing_session(&mut self, persona: &Name, session: Uuid) {
+        self.editing_sessions.push((persona.clone(), session));
     }
 
     pub(super) async fn personas_in_stage(&self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use builtins::Builtins;
-use persona::catalog::{Catalog, PersonaState, build};
+use persona::catalog::{Catalog, PersonaState, build, resolve};
 use persona::{
     AnyEntity, AsReport as _, Base, Bundle, CharacterArc, Kind, LoadedArc, Meta, Name, Part, PartLink,
     Persona, Scope, Stage,
@@ -12,7 +12,7 @@ use persona::{
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
-use scopes::{Overrides, Scopes};
+use scopes::{Draft, Overrides, Scopes};
 use testkit::{Database, Files, on_each_engine};
 
 use super::keep_in;
@@ -161,6 +161,34 @@ async fn check(scopes: &Scopes, written: &Written, seed: u64) -> usize {
     chained
 }
 
+/// A stored persona, read as a draft, is what it is when it is loaded.
+async fn check_drafts(scopes: &Scopes, written: &Written, seed: u64) {
+    let generation = scopes.database().generation().unwrap();
+    for ((scope, _, of), entity) in &written.0 {
+        let AnyEntity::Persona(persona) = entity else { continue };
+        let draft = Draft { scope: *scope, persona: persona.clone(), pieces: Vec::new() };
+        let catalog = scopes.draft_catalog(draft, &Overrides::new()).await.unwrap();
+        let drafted = scopes.draft_bundle(&catalog, None).await;
+        let loaded = scopes.load(of, Some(*scope), &Overrides::new()).await;
+        match (drafted, loaded) {
+            (Ok(drafted), Ok(loaded)) => {
+                let loaded = loaded.expect("it was written").bundle.clone();
+                assert_eq!(plain(drafted), plain(loaded), "{scope}:{of} of seed {seed}");
+            }
+            (Err(drafted), Err(loaded)) => {
+                assert_eq!(drafted.report(), loaded.report(), "{scope}:{of} of seed {seed}");
+            }
+            (drafted, loaded) => panic!("{scope}:{of} of seed {seed}: {drafted:?}, but {loaded:?}"),
+        }
+        for reference in entity.references().into_iter().filter(|it| it.kind != Kind::Persona) {
+            let there = resolve(*scope, None, |scope| written.find(scope, reference.kind, &reference.name));
+            let found = catalog.scope_of(*scope, reference.kind, &reference.name);
+            assert_eq!(found, there.map(|(scope, _)| scope), "{scope}:{of} {reference:?} of seed {seed}");
+        }
+    }
+    assert_eq!(scopes.database().generation().unwrap(), generation, "nothing was written");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn sql_and_the_resolver_mean_the_same() {
     let mut chained = 0;
@@ -171,6 +199,7 @@ async fn sql_and_the_resolver_mean_the_same() {
             let scopes = files.open(database).await;
             let written = write_random(&scopes, &mut StdRng::seed_from_u64(seed)).await;
             *counts.lock().unwrap() += check(&scopes, &written, seed).await;
+            check_drafts(&scopes, &written, seed).await;
             scopes.close().await;
         })
         .await;

@@ -135,7 +135,8 @@ async fn add(scopes: &Scopes, number: &str, at: usize) -> Result<(), Error> {
     let mut write = scopes.write(Scope::Project, author(&format!("process {number}"))).await?;
     write.insert(&tone(&format!("by-{number}-{at}")), Action::Create).await?;
     let of = name(&format!("counter-{number}"));
-    let counted = Persona { tags: vec![at.to_string()], ..persona(of.as_str()) };
+    let counted =
+        Persona { summary: Some("Counts.".to_owned()), tags: vec![at.to_string()], ..persona(of.as_str()) };
     match write.find::<Persona>(&of).await? {
         Some(held) => write.replace(&held, &counted, Action::Update).await?,
         None => write.insert(&counted, Action::Create).await?,
@@ -213,7 +214,7 @@ async fn processes_and_a_person_lose_nothing() {
 async fn an_overwritten_version_is_in_the_history() {
     on_each_engine(async |database| {
         let files = Files::new();
-        files.write(Scope::Project, "[personas.mine]\n");
+        files.write(Scope::Project, "[personas.mine]\nsummary = \"Mine.\"\n");
         let (one, two) = (files.open(database).await, files.open(database).await);
         for scopes in [&one, &two] {
             scopes.watch();
@@ -264,4 +265,34 @@ async fn an_overwritten_version_is_in_the_history() {
         two.close().await;
     })
     .await;
+}
+
+/// A killed process leaves its temporary file behind. The next start removes it, unless another process
+/// writes the file just now.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_removes_temporary_files_of_killed_processes() {
+    let (files, database) = (Files::new(), Database::sqlite());
+    let texts = files.directory_of(Scope::Project).join("texts");
+    std::fs::create_dir(&texts).unwrap();
+    std::fs::write(texts.join("calm.md"), "Be calm.").unwrap();
+    files.write(Scope::Project, "[parts.calm]\npart_type = \"tone\"\ncontent_file = \"texts/calm.md\"\n");
+    // The file was saved long before the temporary one was made.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    let left = files.directory_of(Scope::Project).join(".personas-Ab12Cd.tmp");
+    let beside_text = texts.join(".personas-Ef34Gh.tmp");
+    for left in [&left, &beside_text] {
+        std::fs::write(left, "[parts.calm]\npart_ty").unwrap();
+    }
+    let scopes = files.open(&database).await;
+    assert!(!left.exists() && !beside_text.exists());
+
+    let write = scopes.write(Scope::Project, author("Ada")).await.unwrap();
+    std::fs::write(&left, "[parts.calm]\npart_ty").unwrap();
+    let second = files.open(&database).await;
+    assert!(left.exists(), "the file of a process that writes");
+    drop(write);
+    second.close().await;
+    scopes.close().await;
+    files.open(&database).await.close().await;
+    assert!(!left.exists());
 }

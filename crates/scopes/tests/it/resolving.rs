@@ -260,7 +260,7 @@ async fn everything_in_the_library_can_stand_in_a_file() {
              [context_presets.mine]\nentries = [{ glob = \"src/**\", view = \"full\" }]\n\
              [test_inputs.mine]\ncontent = \"Hello.\"\n[traits.mine]\ntrait_type = \"social\"\n\
              [skills.mine]\ncontent = \"x\"\n[guardrails.mine]\nseverity = \"high\"\n\
-             [arcs.mine]\nstages = [{ name = \"one\" }]\n[parts.mine]\npart_type = \"goal\"\ncontent = \"x\"\n[personas.mine]\n",
+             [arcs.mine]\nstages = [{ name = \"one\" }]\n[parts.mine]\npart_type = \"goal\"\ncontent = \"x\"\n[personas.mine]\nsummary = \"x\"\n",
         );
         let scopes = files.open(database).await;
         assert!(scopes.problems().is_empty(), "{:?}", scopes.problems());
@@ -324,7 +324,7 @@ async fn conflicts_and_references_are_found() {
 async fn an_unwritable_scope_is_refused() {
     on_each_engine(async |database| {
         let files = Files::new();
-        files.write(Scope::Project, "[personas.mine]\n");
+        files.write(Scope::Project, "[personas.mine]\nsummary = \"x\"\n");
         let local = Location::parse(&files.local(database).location).unwrap();
         let open_with = async |given: FileScopes| Scopes::open(open(database).await, given).await.unwrap();
         let refused = async |scopes: &Scopes, scope: Scope| {
@@ -348,7 +348,7 @@ async fn an_unwritable_scope_is_refused() {
             assert_eq!(error.code(), Code::ReadOnlyScope);
         }
         assert_eq!(write.commit().await.unwrap_err().code(), Code::WriteFailed);
-        assert_eq!(files.read(Scope::Project), "[personas.mine]\n");
+        assert_eq!(files.read(Scope::Project), "[personas.mine]\nsummary = \"x\"\n");
         assert_eq!(refused(&scopes, Scope::Builtin).await, Code::BuiltinFixed);
         assert_eq!(begin_in(&scopes, Scope::Shared).await.scope(), Scope::Shared);
         assert_eq!(load(&scopes, "mine").await.meta.scope, Scope::Project, "reading is allowed");

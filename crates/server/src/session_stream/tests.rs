@@ -1,3 +1,4 @@
+use futures::StreamExt as _;
 use std::sync::Mutex;
 
 use app::running::EventId;
@@ -19,7 +20,7 @@ fn pieces(
 ) -> (mpsc::UnboundedSender<app::Result<Arc<Reported>>>, impl Stream<Item = Result<Bytes, Infallible>> + Unpin)
 {
     let (sender, heard) = mpsc::unbounded();
-    (sender, Pieces::new(heard, opening, interval))
+    (sender, Pieces::new(heard, Form::Session, opening, interval))
 }
 
 async fn next(pieces: &mut (impl Stream<Item = Result<Bytes, Infallible>> + Unpin)) -> Option<String> {
@@ -103,10 +104,40 @@ async fn a_dropped_stream_drops_its_source() {
         std::future::pending::<()>().await;
         Some((delta(1, "never"), kept))
     });
-    let mut pieces = Pieces::new(heard, Opening::Plain, LONG);
-    let first = tokio::time::timeout(Duration::from_millis(20), pieces.next()).await;
+    let mut pieces = Pieces::new(heard, Form::Session, Opening::Plain, LONG);
+    let first = timeout(Duration::from_millis(20), pieces.next()).await;
     assert!(first.is_err(), "nothing is sent");
     assert_eq!(Arc::strong_count(&held), 2);
     drop(pieces);
     assert_eq!(Arc::strong_count(&held), 1);
+}
+
+/// A chat has the data of its six events and nothing else, and never ends silently.
+#[tokio::test]
+async fn a_chat_is_bare() {
+    let chat = || {
+        let (sender, heard) = mpsc::unbounded();
+        (sender, Pieces::new(heard, Form::Chat(ChatEvents::default()), Opening::Plain, LONG))
+    };
+    let done = || Ok(reported(2, 0, Event::Done { stop_reason: agent::End::EndTurn }));
+    let (sender, mut pieces) = chat();
+    sender.unbounded_send(Ok(reported(1, 0, Event::ModeChanged { mode: agent::Mode::Plan }))).expect("heard");
+    sender.unbounded_send(delta(1, "one")).expect("heard");
+    sender.unbounded_send(done()).expect("heard");
+    drop(sender);
+    let expected = "data: {\"type\":\"text_delta\",\"content\":\"one\"}\n\ndata: {\"type\":\"done\"}\n\n";
+    assert_eq!(next(&mut pieces).await.as_deref(), Some(expected));
+    assert_eq!(next(&mut pieces).await, None);
+
+    let (sender, mut pieces) = chat();
+    drop(sender);
+    assert!(next(&mut pieces).await.expect("a piece").starts_with("data: {\"type\":\"error\""));
+    let (sender, mut pieces) = chat();
+    sender.unbounded_send(Err(app::SessionError::NoProject.into())).expect("heard");
+    let piece = next(&mut pieces).await.expect("a piece");
+    assert!(
+        piece.starts_with("data: {\"type\":\"error\"") && piece.matches("data: ").count() == 1,
+        "{piece}"
+    );
+    assert_eq!(next(&mut pieces).await, None);
 }

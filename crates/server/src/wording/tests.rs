@@ -57,7 +57,15 @@ async fn refusals() {
         RequestError::NoCondition,
         RequestError::ContradictingConditions,
         RequestError::TooManyStreams { what: "events", most: 64 },
+        RequestError::TooManyConnections { most: 1_024 },
+        RequestError::TimedOut { limit: std::time::Duration::from_secs(60), writes: true },
+        RequestError::InvalidKey { most: 255 },
+        RequestError::KeyReused,
+        RequestError::UnderWay,
+        RequestError::CutOff,
+        RequestError::NotKept,
         RequestError::Crashed,
+        RequestError::TokenInAddress,
     ];
     let mut lines = String::new();
     for error in errors {

@@ -73,7 +73,7 @@ impl Events {
 }
 
 async fn create(library: &Library, name: &str) {
-    let input = serde_json::from_value(json!({ "name": name })).expect("an input");
+    let input = serde_json::from_value(json!({ "name": name, "summary": "Helps." })).expect("an input");
     library.create_persona(&Author::new("somebody", "test"), input).await.expect("created");
 }
 

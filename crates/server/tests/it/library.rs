@@ -9,7 +9,9 @@ mod checking;
 mod conditions;
 mod loading;
 mod mending;
+mod previewing;
 mod refusing;
+mod repeating;
 mod table;
 mod writing;
 

@@ -3,9 +3,15 @@
 mod client;
 mod running;
 
+mod access;
+mod bodies;
+mod editing;
 mod events;
 mod guard;
 mod health;
 mod library;
+mod metrics;
+mod pages;
 mod sessions;
 mod stopping;
+mod testing;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use app::{FileScopes, Library, Location, OpenOptions, Runtime, RuntimeOptions};
 use providers::Providers;
-use server::ServerOptions;
+use server::{Access, ServerOptions};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -26,6 +26,11 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// The database, past the library.
+    pub(crate) fn database(&self) -> testkit::Database {
+        testkit::Database::sqlite_at(&self.directory.path().join("masque.db"))
+    }
+
     pub(crate) fn project_file(&self) -> PathBuf {
         project_file(self.directory.path())
     }
@@ -37,9 +42,14 @@ fn project_file(directory: &Path) -> PathBuf {
 
 /// A server without files.
 pub(crate) async fn start() -> Running {
+    start_for(Access::open()).await
+}
+
+/// A server without files that lets some callers in.
+pub(crate) async fn start_for(access: Access) -> Running {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let database = directory.path().join("masque.db").display().to_string();
-    run(directory, OpenOptions::database(database)).await
+    run(directory, OpenOptions::database(database), access).await
 }
 
 /// A server whose project has a file with this text, which it follows.
@@ -55,16 +65,16 @@ pub(crate) async fn start_with_project(text: &str) -> Running {
     };
     std::fs::write(project_file(directory.path()), text).expect("a file");
     let database = OpenOptions::database(database.display().to_string());
-    let running = run(directory, OpenOptions { files: Some(files), ..database }).await;
+    let running = run(directory, OpenOptions { files: Some(files), ..database }, Access::open()).await;
     running.library.watch();
     running
 }
 
-async fn run(directory: TempDir, options: OpenOptions) -> Running {
+async fn run(directory: TempDir, options: OpenOptions, access: Access) -> Running {
     let library = Library::open(options).await.expect("a library");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let options = ServerOptions { user: Some("tester".to_owned()), ..ServerOptions::default() };
+    let options = ServerOptions { user: Some("tester".to_owned()), access, ..ServerOptions::default() };
     let router = server::router(idle_runtime(library.clone()), options);
     let (stop, stopped) = oneshot::channel();
     let shutdown = async {

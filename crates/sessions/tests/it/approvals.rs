@@ -9,7 +9,7 @@ use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::{answer, answered, begin, created, done, end, lease, note, request, said};
+use super::{answer, answered, begin, claim, created, done, end, note, request, said};
 use crate::open;
 
 async fn asks(store: &Sessions, id: Uuid, calls: &[(&str, &str)]) -> Vec<Approval> {
@@ -24,22 +24,22 @@ async fn a_session_goes_on_once_all_is_answered() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let mut asked = asks(&store, id, &[("one", "run_command"), ("two", "write_file")]).await;
         assert_eq!(store.session(id).await.unwrap().unwrap().status, SessionStatus::Waiting);
         assert_eq!(store.approvals(id, true).await.unwrap(), asked);
         assert_eq!(
-            store.begin_run(id, &lease("m"), 0, &[], None, RunOptions::default()).await.unwrap(),
+            store.begin_run(id, &claim("m"), 0, &[], None, RunOptions::default()).await.unwrap(),
             BeginOutcome::Waiting
         );
-        assert_eq!(store.resume_run(id, &lease("m")).await.unwrap(), BeginOutcome::Waiting);
+        assert_eq!(store.resume_run(id, &claim("m")).await.unwrap(), BeginOutcome::Waiting);
         // Another node answers, later.
         let other = open(database).await;
         let yes = answer(true, false);
         let recorded = other.answer_approval(id, "one", &yes, &answered("one", true)).await.unwrap();
         assert_eq!(recorded, AnswerOutcome::Recorded { seq: 5, pending: 1 });
         assert_eq!(store.approvals(id, true).await.unwrap(), asked[1..]);
-        assert_eq!(store.resume_run(id, &lease("m")).await.unwrap(), BeginOutcome::Waiting);
+        assert_eq!(store.resume_run(id, &claim("m")).await.unwrap(), BeginOutcome::Waiting);
         let again = store.answer_approval(id, "one", &answer(false, true), &answered("one", false)).await;
         assert_eq!(again.unwrap(), AnswerOutcome::AlreadyAnswered(yes.clone()));
         let note = answered("two", false);
@@ -50,7 +50,7 @@ async fn a_session_goes_on_once_all_is_answered() {
         asked[0].answer = Some(yes);
         asked[1].answer = Some(no.clone());
         assert_eq!(store.approvals(id, false).await.unwrap(), asked);
-        let began = other.resume_run(id, &lease("m")).await.unwrap();
+        let began = other.resume_run(id, &claim("m")).await.unwrap();
         assert!(matches!(began, BeginOutcome::Started(started) if started.seq == 6 && !started.recovered));
         for (id, call) in [(id, "three"), (Uuid::now_v7(), "one")] {
             assert_eq!(store.answer_approval(id, call, &no, &note).await.unwrap(), AnswerOutcome::Missing);
@@ -67,7 +67,7 @@ async fn one_of_many_answers_counts() {
     on_each_engine(async |database| {
         let stores = [open(database).await, open(database).await];
         let id = created(&stores[0]).await;
-        begin(&stores[0], id, &lease("n")).await;
+        begin(&stores[0], id, &claim("n")).await;
         asks(&stores[0], id, &[("one", "run_command")]).await;
         let together = Arc::new(Barrier::new(8));
         let mut tasks = JoinSet::new();
@@ -91,7 +91,7 @@ async fn one_of_many_answers_counts() {
         assert_eq!((recorded.len(), late.len()), (1, 7));
         assert!(late.iter().all(|said| *said == recorded[0]), "every answer returns the recorded one");
         // Both nodes want to go on then; one does.
-        let (a, b) = (lease("a"), lease("b"));
+        let (a, b) = (claim("a"), claim("b"));
         let (one, two) = tokio::join!(stores[0].resume_run(id, &a), stores[1].resume_run(id, &b));
         let started = [one.unwrap(), two.unwrap()];
         let count = started.iter().filter(|began| matches!(began, BeginOutcome::Started(_))).count();
@@ -109,7 +109,7 @@ async fn a_call_may_have_the_name_of_an_earlier_one() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         for approved in [true, false] {
             asks(&store, id, &[("call_1", "run_command")]).await;
             let said = answer(approved, false);
@@ -117,7 +117,7 @@ async fn a_call_may_have_the_name_of_an_earlier_one() {
             assert!(matches!(kept.unwrap(), AnswerOutcome::Recorded { pending: 0, .. }));
             let late = store.answer_approval(id, "call_1", &answer(true, true), &note_of_nothing()).await;
             assert_eq!(late.unwrap(), AnswerOutcome::AlreadyAnswered(said), "the latest request's");
-            store.resume_run(id, &lease("n")).await.unwrap();
+            store.resume_run(id, &claim("n")).await.unwrap();
         }
         assert_eq!(store.approvals(id, false).await.unwrap().len(), 2);
         store.append(id, "n", &[done()], &end(AfterRun::Idle)).await.unwrap();

@@ -8,7 +8,7 @@ use testkit::on_each_engine;
 use uuid::Uuid;
 
 use super::{
-    begin, created, done, end, full, lease, model, note, over, plan, request, said, session, turns, user,
+    begin, claim, created, done, end, full, model, note, plan, release, request, said, session, turns, user,
 };
 use crate::open;
 use crate::samples::name;
@@ -80,9 +80,9 @@ async fn a_log_is_read_as_it_was_written() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let (id, other) = (created(&store).await, created(&store).await);
-        let started = begin(&store, other, &lease("n")).await;
+        let started = begin(&store, other, &claim("n")).await;
         assert_eq!((started.seq, started.recovered), (1, false));
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let selected = Note::ModelSelected { model: model("p/m"), reason: agent::SelectionReason::Plan };
         let entries = [turns(), vec![note(selected), done()]].concat();
         let appended = store.append(id, "n", &entries, &RunChange::default()).await.unwrap();
@@ -116,7 +116,7 @@ async fn an_entry_that_is_too_long_changes_nothing() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let long = [said("fine"), said(&"x".repeat(8 * 1024 * 1024))];
         let refused = store.append(id, "n", &long, &RunChange::default()).await.unwrap_err();
         assert_eq!(refused.code(), Code::TooLong, "{refused}");
@@ -155,7 +155,7 @@ async fn only_an_idle_session_is_edited() {
         assert_eq!(store.session(id).await.unwrap().unwrap(), edited);
         assert_eq!(store.edit(Uuid::now_v7(), |_| ()).await.unwrap(), None);
 
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let refused = store.edit(id, |_| ()).await.unwrap_err();
         let is_busy = |error: &Error, of: SessionStatus| {
             matches!(error, Error::SessionBusy { id: busy, status } if *busy == id && *status == of)
@@ -174,7 +174,7 @@ async fn entries_taken_back_leave_their_places_empty() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let ask = vec![request(id, "late", "run_command")];
         let change = RunChange { ask, ..end(AfterRun::Waiting) };
         store.append(id, "n", &[said("a"), said("b"), done()], &change).await.unwrap();
@@ -183,7 +183,7 @@ async fn entries_taken_back_leave_their_places_empty() {
         assert_eq!(refused.code(), Code::SessionBusy, "{refused}");
         let no = super::answer(false, true);
         store.answer_approval(id, "late", &no, &super::answered("late", false)).await.unwrap();
-        store.resume_run(id, &lease("n")).await.unwrap();
+        store.resume_run(id, &claim("n")).await.unwrap();
         store.append(id, "n", &[done()], &end(AfterRun::Idle)).await.unwrap();
 
         assert_eq!(store.truncate_log(id, 3, 6, &taken_back).await.unwrap(), None, "one more was added");
@@ -194,7 +194,7 @@ async fn entries_taken_back_leave_their_places_empty() {
         assert_eq!(places().await, [1, 2, 8]);
         assert_eq!(store.log(id, 2, 9).await.unwrap()[0].entry, taken_back);
         assert_eq!(store.approvals(id, false).await.unwrap(), []);
-        assert_eq!(begin(&store, id, &lease("n")).await.seq, 9, "eight were used before");
+        assert_eq!(begin(&store, id, &claim("n")).await.seq, 9, "eight were used before");
         assert_eq!(places().await, [1, 2, 8, 9]);
         assert_eq!(store.truncate_log(Uuid::now_v7(), 1, 1, &taken_back).await.unwrap(), None);
         store.close().await;
@@ -210,7 +210,7 @@ async fn a_plan_is_handed_over_and_answered() {
         let decide = async |id, status| store.decide_plan(id, status, |_| Ok(())).await.unwrap();
         assert_eq!(decide(id, PlanStatus::Approved).await, None, "there is none");
         assert_eq!(decide(Uuid::now_v7(), PlanStatus::Approved).await, None);
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let of_session = async || store.session(id).await.unwrap().unwrap().plan.unwrap();
         for content in ["first", "second \"one\"\n\0\\u0000"] {
             let plan = plan(content);
@@ -235,13 +235,13 @@ async fn a_deleted_session_takes_everything_along() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let kept = created(&store).await;
-        begin(&store, kept, &lease("n")).await;
+        begin(&store, kept, &claim("n")).await;
         let top = created(&store).await;
         let below = full(top);
         store.create(&below).await.unwrap();
         let deepest = full(below.id);
         store.create(&deepest).await.unwrap();
-        begin(&store, deepest.id, &lease("n")).await;
+        begin(&store, deepest.id, &claim("n")).await;
         let change = RunChange {
             plan: Some(plan("p")),
             ask: vec![request(deepest.id, "one", "run_command")],
@@ -266,7 +266,8 @@ async fn a_deleted_session_takes_everything_along() {
         }
         // Its process died, so no node runs it.
         let lost = created(&store).await;
-        begin(&store, lost, &over("n")).await;
+        begin(&store, lost, &claim("n")).await;
+        release(database, lost).await;
         assert!(store.delete(lost).await.unwrap());
         store.close().await;
     })
@@ -280,7 +281,7 @@ async fn a_mode_is_switched_whatever_the_session_does() {
         let id = created(&store).await;
         let switched = |mode| note(Note::ModeChanged { mode });
         assert_eq!(store.set_mode(id, Mode::Plan, &switched(Mode::Plan)).await.unwrap(), Some(1));
-        assert_eq!(begin(&store, id, &lease("n")).await.mode, Mode::Plan);
+        assert_eq!(begin(&store, id, &claim("n")).await.mode, Mode::Plan);
         let entry = switched(Mode::Build);
         assert_eq!(store.set_mode(id, Mode::Build, &entry).await.unwrap(), Some(3));
         let appended = store.append(id, "n", &[user("x")], &RunChange::default()).await.unwrap();

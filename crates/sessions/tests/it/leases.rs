@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use agent::{Entry, RunOptions, SessionStatus};
-use chrono::TimeDelta;
-use sessions::{AfterRun, BeginOutcome, Error, RunChange};
+use sessions::{AfterRun, BeginOutcome, Claim, Error, RunChange, Sessions};
 use testkit::on_each_engine;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::{begin, created, done, end, lease, now, over, said, user};
+use super::{begin, claim, created, done, end, release, said, takeover, user};
 use crate::open;
 
 /// Nodes that want the same session, half of them through a second handle.
@@ -26,18 +25,20 @@ async fn one_of_many_begins() {
             // Every other round it is taken from a process that is gone.
             let taken_over = round % 2 == 1;
             if taken_over {
-                begin(&stores[0], id, &over("gone")).await;
+                begin(&stores[0], id, &claim("gone")).await;
             }
+            let seen = takeover(&stores[0], id, "").await;
             let together = Arc::new(Barrier::new(NODES));
             let mut tasks = JoinSet::new();
             for at in 0..NODES {
-                let (store, together) = (stores[at % 2].clone(), together.clone());
+                let (store, together, seen) = (stores[at % 2].clone(), together.clone(), seen.clone());
                 tasks.spawn(async move {
                     let node = format!("node-{at}");
                     together.wait().await;
                     let after = i64::from(taken_over);
+                    let claim = Claim { holder: node.clone(), ..seen };
                     let began = store
-                        .begin_run(id, &lease(&node), after, &[user(&node)], None, RunOptions::default())
+                        .begin_run(id, &claim, after, &[user(&node)], None, RunOptions::default())
                         .await
                         .unwrap();
                     (node, began)
@@ -47,7 +48,7 @@ async fn one_of_many_begins() {
             while let Some(ended) = tasks.join_next().await {
                 match ended.unwrap() {
                     (node, BeginOutcome::Started(started)) => winners.push((node, started)),
-                    (_, BeginOutcome::Busy { until }) if until > now() => busy += 1,
+                    (_, BeginOutcome::Busy) => busy += 1,
                     other => panic!("{other:?}"),
                 }
             }
@@ -75,13 +76,13 @@ async fn a_node_that_lost_a_session_cannot_write_to_it() {
             assert!(matches!(refused, Error::LeaseLost { id: of } if of == id), "{refused}");
         };
         lost("one").await;
-        begin(&store, id, &over("one")).await;
+        begin(&store, id, &claim("one")).await;
+        let over = takeover(&store, id, "two").await;
         // Late, but no other node took over.
         store.append(id, "one", &[said("slow")], &RunChange::default()).await.unwrap();
-        assert_eq!(store.expired_runs(&[id], now()).await.unwrap(), [id]);
-        assert!(begin(&store, id, &lease("two")).await.recovered);
+        assert!(begin(&store, id, &over).await.recovered);
         lost("one").await;
-        assert_eq!(store.renew_leases("one", &[id], lease("one").until).await.unwrap(), []);
+        assert_eq!(store.renew_leases(&[(id, "one".to_owned())]).await.unwrap(), []);
         store.append(id, "two", &[done()], &end(AfterRun::Idle)).await.unwrap();
         lost("two").await;
         store.delete(id).await.unwrap();
@@ -91,41 +92,109 @@ async fn a_node_that_lost_a_session_cannot_write_to_it() {
     .await;
 }
 
+/// The beats of sessions, in the order of their ids.
+async fn beats(store: &Sessions, sessions: &[Uuid]) -> Vec<i64> {
+    store.see(sessions).await.unwrap().iter().map(|seen| seen.lease.beat).collect()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_leases_of_what_a_node_runs_are_renewed_all_at_once() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let (one, two, other) = (created(&store).await, created(&store).await, created(&store).await);
-        begin(&store, one, &over("n")).await;
-        begin(&store, two, &over("n")).await;
-        begin(&store, other, &over("m")).await;
+        begin(&store, one, &claim("n.1")).await;
+        begin(&store, two, &claim("n.2")).await;
+        begin(&store, other, &claim("m.1")).await;
         let idle = created(&store).await;
-        begin(&store, idle, &over("n")).await;
-        store.append(idle, "n", &[done()], &end(AfterRun::Idle)).await.unwrap();
+        begin(&store, idle, &claim("n.3")).await;
+        store.append(idle, "n.3", &[done()], &end(AfterRun::Idle)).await.unwrap();
         let all = [one, two, other, idle];
-        let mut expired = store.expired_runs(&all, now()).await.unwrap();
-        expired.sort();
-        assert_eq!(expired, [one, two, other]);
-        assert!(store.expired_runs(&all, now() - TimeDelta::hours(1)).await.unwrap().is_empty());
-        let until = lease("n").until;
-        let renew = async |sessions: &[Uuid]| {
-            let renewed = store.renew_leases("n", sessions, until).await.unwrap();
+        assert_eq!(beats(&store, &all).await, [1, 1, 1, 1]);
+        let renew = async |held: &[(Uuid, &str)]| {
+            let held: Vec<(Uuid, String)> =
+                held.iter().map(|(id, holder)| (*id, (*holder).to_owned())).collect();
+            let renewed = store.renew_leases(&held).await.unwrap();
             let mut renewed: Vec<Uuid> = renewed.into_iter().map(|of| of.session).collect();
             renewed.sort();
             renewed
         };
         // A session that it no longer runs, whatever its row says, is not held forever.
         assert!(renew(&[]).await.is_empty());
-        assert_eq!(renew(&[two, Uuid::now_v7()]).await, [two]);
-        assert_eq!(store.expired_runs(&all, now()).await.unwrap().len(), 2);
-        assert_eq!(renew(&[idle, one, other, two]).await, [one, two]);
-        assert_eq!(store.expired_runs(&all, now()).await.unwrap(), [other]);
-        let began = store.begin_run(one, &lease("m"), 1, &[], None, RunOptions::default()).await.unwrap();
-        assert_eq!(began, BeginOutcome::Busy { until });
-        assert_eq!(store.resume_run(two, &lease("m")).await.unwrap(), BeginOutcome::Busy { until });
-        let began = store.resume_run(other, &lease("n")).await.unwrap();
+        assert_eq!(renew(&[(two, "n.2"), (Uuid::now_v7(), "n.9")]).await, [two]);
+        assert_eq!(beats(&store, &all).await, [1, 2, 1, 1]);
+        let held = [(idle, "n.3"), (one, "n.1"), (other, "n.1"), (two, "n.7")];
+        assert_eq!(renew(&held).await, [one], "each under the name by which it is held");
+        assert_eq!(beats(&store, &all).await, [2, 2, 1, 1]);
+        let began = store.begin_run(one, &claim("m.2"), 1, &[], None, RunOptions::default()).await.unwrap();
+        assert_eq!(began, BeginOutcome::Busy);
+        assert_eq!(store.resume_run(two, &claim("m.2")).await.unwrap(), BeginOutcome::Busy);
+        let over = takeover(&store, other, "n.4").await;
+        let began = store.resume_run(other, &over).await.unwrap();
         assert!(matches!(began, BeginOutcome::Started(started) if started.recovered && started.seq == 1));
-        assert_eq!(store.resume_run(idle, &lease("n")).await.unwrap(), BeginOutcome::Idle);
+        assert_eq!(store.resume_run(idle, &claim("n.5")).await.unwrap(), BeginOutcome::Idle);
+        store.close().await;
+    })
+    .await;
+}
+
+/// A lease that was renewed since it was observed is not the observed one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_that_is_renewed_in_between_is_not_taken() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        begin(&store, id, &claim("n.1")).await;
+        let over = takeover(&store, id, "m.1").await;
+        store.renew_leases(&[(id, "n.1".to_owned())]).await.unwrap();
+        let begins = async || {
+            let message = [user("hi")];
+            store.begin_run(id, &over, 1, &message, None, RunOptions::default()).await.unwrap()
+        };
+        assert_eq!(begins().await, BeginOutcome::Busy);
+        assert_eq!(store.resume_run(id, &over).await.unwrap(), BeginOutcome::Busy);
+        assert_eq!(store.recover_run(id, &over).await.unwrap(), BeginOutcome::Busy);
+        // Nor is the lease of the next run, even one of the same node.
+        store.append(id, "n.1", &[done()], &end(AfterRun::Idle)).await.unwrap();
+        let before = beats(&store, &[id]).await;
+        begin(&store, id, &claim("n.2")).await;
+        assert!(beats(&store, &[id]).await > before, "a beat never repeats");
+        assert_eq!(store.recover_run(id, &over).await.unwrap(), BeginOutcome::Busy);
+        let late = store.append(id, "n.1", &[said("late")], &RunChange::default()).await.unwrap_err();
+        assert!(matches!(late, Error::LeaseLost { .. }), "{late}");
+        store.close().await;
+    })
+    .await;
+}
+
+/// The end of a lease is set and compared by the database: a node cannot even name a time.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_database_alone_knows_the_time() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let id = created(&store).await;
+        begin(&store, id, &claim("n.1")).await;
+        let is_over = async || store.see(&[id]).await.unwrap()[0].lease.is_over;
+        let shift = async |to: &str| {
+            database.execute(&format!("UPDATE sessions SET lease_until = {to} WHERE id = '{id}'")).await;
+        };
+        assert!(!is_over().await);
+        if database.engine == "postgres" {
+            let sql = "SELECT CAST(lease_until > now() AND lease_until <= now() + interval '4 seconds' AS text) \
+                       FROM sessions";
+            assert_eq!(database.texts(sql).await, ["true"]);
+            shift("now() - interval '1 second'").await;
+            assert!(is_over().await);
+            let began = store.recover_run(id, &claim("m.1")).await.unwrap();
+            assert!(matches!(began, BeginOutcome::Started(started) if started.recovered), "{began:?}");
+            assert!(!is_over().await);
+        } else {
+            // A time of an earlier release means nothing.
+            shift("'2001-01-01T00:00:00.000000Z'").await;
+            assert!(!is_over().await);
+            assert_eq!(store.recover_run(id, &claim("m.1")).await.unwrap(), BeginOutcome::Busy);
+        }
+        release(database, id).await;
+        assert!(is_over().await);
         store.close().await;
     })
     .await;
@@ -137,13 +206,13 @@ async fn writers_do_not_get_into_each_others_way() {
     on_each_engine(async |database| {
         let stores = [open(database).await, open(database).await];
         let shared = created(&stores[0]).await;
-        begin(&stores[0], shared, &lease("n")).await;
+        begin(&stores[0], shared, &claim("n")).await;
         let mut tasks = JoinSet::new();
         for at in 0..NODES {
             let store = stores[at % 2].clone();
             tasks.spawn(async move {
                 let own = created(&store).await;
-                begin(&store, own, &lease("n")).await;
+                begin(&store, own, &claim("n")).await;
                 let mut places = Vec::new();
                 for round in 0..ROUNDS * 4 {
                     let text = format!("{at}-{round}");
@@ -177,21 +246,21 @@ async fn only_a_session_without_a_lease_is_recovered() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        let recover = async || store.recover_run(id, &lease("two")).await.unwrap();
+        let recover = async || store.recover_run(id, &takeover(&store, id, "two").await).await.unwrap();
         assert_eq!(recover().await, BeginOutcome::Idle);
-        let held = lease("one");
-        begin(&store, id, &held).await;
-        assert_eq!(recover().await, BeginOutcome::Busy { until: held.until });
+        begin(&store, id, &claim("one")).await;
+        let held = store.recover_run(id, &claim("two")).await.unwrap();
+        assert_eq!(held, BeginOutcome::Busy);
         store.append(id, "one", &[], &end(AfterRun::Waiting)).await.unwrap();
         assert_eq!(recover().await, BeginOutcome::Waiting, "a waiting session has no lease, and is not lost");
-        store.resume_run(id, &over("one")).await.unwrap();
+        store.resume_run(id, &claim("one")).await.unwrap();
         store.request_cancel(id).await.unwrap();
         let began = recover().await;
         assert!(
             matches!(began, BeginOutcome::Started(started) if started.recovered && started.cancel_requested)
         );
         store.append(id, "two", &[done()], &end(AfterRun::Idle)).await.unwrap();
-        assert_eq!(store.recover_run(Uuid::now_v7(), &lease("two")).await.unwrap(), BeginOutcome::Missing);
+        assert_eq!(store.recover_run(Uuid::now_v7(), &claim("two")).await.unwrap(), BeginOutcome::Missing);
         store.close().await;
     })
     .await;

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use agent::{Session, SessionStatus};
 use chrono::TimeDelta;
 use persona::{AsReport as _, Code};
-use sessions::{AfterRun, IdPrefix, Parent, SessionFilter, Sessions};
+use sessions::{AfterRun, IdPrefix, IdSuffix, Parent, SessionFilter, Sessions};
 use testkit::on_each_engine;
 use uuid::Uuid;
 
-use super::{begin, done, end, full, lease, session};
+use super::{begin, claim, done, end, full, session};
 use crate::open;
 use crate::samples::name;
 
@@ -62,7 +62,7 @@ async fn pages_leave_nothing_out_and_repeat_nothing() {
         // Sessions run and are deleted while a caller pages through the list.
         let first =
             store.sessions(&SessionFilter { limit: Some(5), ..SessionFilter::default() }).await.unwrap();
-        begin(&store, expected[12], &lease("n")).await;
+        begin(&store, expected[12], &claim("n")).await;
         store.append(expected[12], "n", &[done()], &end(AfterRun::Idle)).await.unwrap();
         store.delete(expected[4]).await.unwrap();
         let rest = SessionFilter { limit: Some(5), cursor: first.next, ..SessionFilter::default() };
@@ -92,7 +92,7 @@ async fn filters_go_together() {
         store.create(&two).await.unwrap();
         let deeper = full(one.id);
         store.create(&deeper).await.unwrap();
-        begin(&store, two.id, &lease("n")).await;
+        begin(&store, two.id, &claim("n")).await;
         let found = async |filter: SessionFilter| -> BTreeSet<Uuid> {
             let limit = Some(3);
             all(&store, &SessionFilter { limit, ..filter }).await.into_iter().collect()
@@ -157,6 +157,40 @@ async fn a_session_is_found_by_the_beginning_of_its_id() {
         }
         store.delete(IDS[1].parse().unwrap()).await.unwrap();
         assert_eq!(found("0199aaaa-0", 9).await, [IDS[0]]);
+        store.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_found_by_the_end_of_its_id() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        assert_eq!(store.unique_end(6).await.unwrap(), 6, "without sessions");
+        for id in IDS {
+            store.create(&Session { id: id.parse().unwrap(), ..session("guide") }).await.unwrap();
+        }
+        let below = "0199aaaa-1111-7000-8000-00000000000f".parse().unwrap();
+        store.create(&Session { id: below, ..full(IDS[0].parse().unwrap()) }).await.unwrap();
+        let found = async |text: &str, limit: usize| -> Vec<String> {
+            let found = store.sessions_ending(&IdSuffix::parse(text).unwrap(), limit).await.unwrap();
+            found.iter().map(ToString::to_string).collect()
+        };
+        // The newest first, and none that was delegated.
+        assert_eq!(found("000f", 9).await, [IDS[1]]);
+        assert_eq!(found("FFFF", 9).await, [IDS[2]]);
+        assert_eq!(found("0000", 9).await, [IDS[5], IDS[4], IDS[3], IDS[0]]);
+        assert_eq!(found("0000", 2).await, [IDS[5], IDS[4]], "no more than asked for");
+        assert_eq!(found("aaab0000700080000000 00000000".replace(' ', "").as_str(), 9).await, [IDS[3]]);
+        assert!(found("dead", 9).await.is_empty());
+        let all = store.sessions_ending(&IdSuffix::ANY, 9).await.unwrap();
+        assert_eq!(all.len(), IDS.len());
+        // Two of them differ in their first digit only.
+        assert_eq!(store.unique_end(6).await.unwrap(), 36);
+        for id in [IDS[5], IDS[4], IDS[3]] {
+            store.delete(id.parse().unwrap()).await.unwrap();
+        }
+        assert_eq!(store.unique_end(6).await.unwrap(), 6);
         store.close().await;
     })
     .await;

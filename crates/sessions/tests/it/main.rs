@@ -3,13 +3,14 @@
 
 use testkit::samples;
 use testkit::sessions::{
-    answer, answered, begin, created, done, end, full, last, lease, model, note, now, open, over, plan,
-    request, said, session, stock_sessions, turns, user,
+    answer, answered, begin, claim, created, done, end, full, last, model, note, now, open, plan, release,
+    request, said, session, stock_sessions, takeover, turns, user,
 };
 
 mod approvals;
 mod keeping;
 mod leases;
 mod listing;
+mod presence;
 mod runs;
 mod survival;

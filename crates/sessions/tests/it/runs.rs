@@ -7,7 +7,7 @@ use sessions::{AfterRun, BeginOutcome, RunChange};
 use testkit::on_each_engine;
 use uuid::Uuid;
 
-use super::{begin, created, done, end, last, lease, model, note, now, over, said, user};
+use super::{begin, claim, created, done, end, last, model, note, now, said, takeover, user};
 use crate::open;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -19,7 +19,7 @@ async fn a_run_begins_goes_on_and_ends() {
         let began = store
             .begin_run(
                 id,
-                &lease("n"),
+                &claim("n"),
                 0,
                 std::slice::from_ref(&first),
                 Some("What\0is"),
@@ -44,13 +44,13 @@ async fn a_run_begins_goes_on_and_ends() {
         assert!(ended.updated_at > running.updated_at);
 
         let began = store
-            .begin_run(id, &lease("m"), 3, &[user("And?")], Some("And?"), RunOptions::default())
+            .begin_run(id, &claim("m"), 3, &[user("And?")], Some("And?"), RunOptions::default())
             .await
             .unwrap();
         assert!(matches!(began, BeginOutcome::Started(started) if started.seq == 4 && !started.recovered));
         assert_eq!(store.session(id).await.unwrap().unwrap().title.as_deref(), Some("What\u{fffd}is"));
         assert_eq!(
-            store.begin_run(Uuid::now_v7(), &lease("n"), 0, &[], None, RunOptions::default()).await.unwrap(),
+            store.begin_run(Uuid::now_v7(), &claim("n"), 0, &[], None, RunOptions::default()).await.unwrap(),
             BeginOutcome::Missing
         );
         store.close().await;
@@ -63,7 +63,7 @@ async fn usage_adds_up() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let used = |input_tokens, output_tokens| {
             let usage = Usage { input_tokens, output_tokens, cache_read_tokens: 3, cache_write_tokens: 1 };
             note(Note::Usage { model: model("p/m"), usage, request_id: Some("r".to_owned()) })
@@ -93,7 +93,7 @@ async fn turns_of_a_failed_attempt_are_taken_back() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        let kept = begin(&store, id, &lease("n")).await.seq;
+        let kept = begin(&store, id, &claim("n")).await.seq;
         let selected =
             note(Note::ModelSelected { model: model("p/m"), reason: agent::SelectionReason::Escalated });
         let attempt = [said("half"), selected.clone(), said("an answer")];
@@ -124,7 +124,7 @@ async fn a_change_is_kept_whole_or_not_at_all() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let wrong_model =
             RunChange { answered_by: Some(("unknown".to_owned(), now())), ..end(AfterRun::Idle) };
         // A name that PostgreSQL cannot keep is found only after other rows were written.
@@ -149,11 +149,11 @@ async fn a_run_hears_that_it_is_to_stop() {
         let id = created(&store).await;
         assert_eq!(store.request_cancel(Uuid::now_v7()).await.unwrap(), None);
         assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Idle));
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let quiet = store.append(id, "n", &[said("a")], &RunChange::default()).await.unwrap();
         assert!(!quiet.cancel_requested, "an idle session has nothing to stop");
         assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Running));
-        let controls = store.renew_leases("n", &[id], lease("n").until).await.unwrap();
+        let controls = store.renew_leases(&[(id, "n".to_owned())]).await.unwrap();
         assert!(
             controls.len() == 1 && controls[0].session == id && controls[0].cancel_requested,
             "{controls:?}"
@@ -163,21 +163,19 @@ async fn a_run_hears_that_it_is_to_stop() {
         // It paused at that very moment: the request to cancel must not get lost.
         assert!(store.append(id, "n", &[], &end(AfterRun::Waiting)).await.unwrap().cancel_requested);
         assert_eq!(store.request_cancel(id).await.unwrap(), Some(SessionStatus::Waiting));
-        let began = store.resume_run(id, &lease("n")).await.unwrap();
+        let began = store.resume_run(id, &claim("n")).await.unwrap();
         assert!(matches!(began, BeginOutcome::Started(started) if started.cancel_requested), "{began:?}");
         store.append(id, "n", &[done()], &end(AfterRun::Idle)).await.unwrap();
-        assert!(!begin(&store, id, &lease("n")).await.cancel_requested);
+        assert!(!begin(&store, id, &claim("n")).await.cancel_requested);
         let fresh = store.append(id, "n", &[said("c")], &RunChange::default()).await.unwrap();
         assert!(!fresh.cancel_requested, "the next run begins without it");
 
         // A wish that a dead process never heard is not the next message's.
         store.request_cancel(id).await.unwrap();
-        store.renew_leases("n", &[id], over("n").until).await.unwrap();
+        let over = takeover(&store, id, "m").await;
         let after = last(&store, id).await;
-        let began = store
-            .begin_run(id, &lease("m"), after, &[user("again")], None, RunOptions::default())
-            .await
-            .unwrap();
+        let began =
+            store.begin_run(id, &over, after, &[user("again")], None, RunOptions::default()).await.unwrap();
         assert!(
             matches!(began, BeginOutcome::Started(started) if started.recovered && !started.cancel_requested)
         );
@@ -202,15 +200,15 @@ async fn the_options_of_a_run_are_known_after_a_wait() {
             let id = created(&store).await;
             if seq > 0 {
                 let other = options(ApprovalPolicy::All, Some(7));
-                let before = store.begin_run(id, &lease("n"), 0, &[user("go")], None, other).await.unwrap();
+                let before = store.begin_run(id, &claim("n"), 0, &[user("go")], None, other).await.unwrap();
                 assert!(matches!(before, BeginOutcome::Started(started) if started.options == other));
                 store.append(id, "n", &[], &end(AfterRun::Idle)).await.unwrap();
             }
-            let began = store.begin_run(id, &lease("n"), seq, &[user("go")], None, given).await.unwrap();
+            let began = store.begin_run(id, &claim("n"), seq, &[user("go")], None, given).await.unwrap();
             assert!(matches!(began, BeginOutcome::Started(started) if started.options == given), "{began:?}");
             for _ in 0..2 {
                 store.append(id, "n", &[], &end(AfterRun::Waiting)).await.unwrap();
-                let began = store.resume_run(id, &lease("n")).await.unwrap();
+                let began = store.resume_run(id, &claim("n")).await.unwrap();
                 assert!(
                     matches!(began, BeginOutcome::Started(started) if started.options == given),
                     "{began:?}"
@@ -229,13 +227,14 @@ async fn a_message_is_not_put_behind_what_its_sender_has_not_read() {
         let store = open(database).await;
         let id = created(&store).await;
         let begins = async |after| {
-            store.begin_run(id, &lease("m"), after, &[user("hi")], None, RunOptions::default()).await.unwrap()
+            let over = takeover(&store, id, "m").await;
+            store.begin_run(id, &over, after, &[user("hi")], None, RunOptions::default()).await.unwrap()
         };
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         store.append(id, "n", &[said("a"), done()], &end(AfterRun::Idle)).await.unwrap();
         assert_eq!(begins(1).await, BeginOutcome::Moved { seq: 3 });
         // Neither where it is taken from a process that is gone.
-        begin(&store, id, &over("n")).await;
+        begin(&store, id, &claim("n")).await;
         assert_eq!(begins(3).await, BeginOutcome::Moved { seq: 4 });
         assert_eq!(store.log(id, 4, 9).await.unwrap(), [], "nothing was kept");
         let began = begins(4).await;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use agent::RunOptions;
 
-use super::{begin, created, lease, over, said, stock_sessions, user};
+use super::{begin, claim, created, said, stock_sessions, takeover, user};
 use crate::open;
 use crate::samples::{change, keep, linking, name, sees, settle, tone};
 
@@ -55,11 +55,10 @@ async fn a_killed_process_leaves_every_turn_that_it_announced() {
         child.wait().unwrap();
 
         let store = open(database).await;
-        assert_eq!(store.expired_runs(&[id], super::now()).await.unwrap(), [id]);
         let after = super::last(&store, id).await;
-        let began = store
-            .begin_run(id, &lease("next"), after, &[user("still there?")], None, RunOptions::default())
-            .await;
+        let next = takeover(&store, id, "next").await;
+        let began =
+            store.begin_run(id, &next, after, &[user("still there?")], None, RunOptions::default()).await;
         let began = began.unwrap();
         assert!(matches!(began, BeginOutcome::Started(started) if started.recovered), "{began:?}");
         let mut kept: Vec<String> = store
@@ -86,7 +85,7 @@ async fn write_until_killed(location: &str) {
     let store = open(&Database::at(location)).await;
     let id = created(&store).await;
     eprintln!("stored {id}.");
-    store.begin_run(id, &over("killed"), 0, &[user("0")], None, RunOptions::default()).await.unwrap();
+    store.begin_run(id, &claim("killed"), 0, &[user("0")], None, RunOptions::default()).await.unwrap();
     eprintln!("stored 0.");
     // The parent kills this process long before the end.
     for at in 1..100_000 {
@@ -168,7 +167,7 @@ async fn turns_leave_the_cache_as_it_is() {
         let id = created(&store).await;
         settle(&store.library, "guide").await;
         let before = store.library.load(&name("guide"), &[]).await.unwrap().unwrap();
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         for at in 0..20 {
             store.append(id, "n", &[said(&at.to_string())], &RunChange::default()).await.unwrap();
             let after = store.library.load(&name("guide"), &[]).await.unwrap().unwrap();
@@ -202,7 +201,7 @@ async fn a_writer_that_takes_its_time_is_waited_for() {
     on_each_engine(async |database| {
         let store = open(database).await;
         let id = created(&store).await;
-        begin(&store, id, &lease("n")).await;
+        begin(&store, id, &claim("n")).await;
         let write = crate::samples::begin(&store.library).await;
         let (entries, change) = ([said("late")], RunChange::default());
         let append = store.append(id, "n", &entries, &change);

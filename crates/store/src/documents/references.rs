@@ -1,5 +1,7 @@
 //! References: chains of bases, everything that a persona refers to, and the users of an entity.
 
+use std::sync::LazyLock;
+
 use persona::Kind;
 use persona::field::{Inherit, Shape};
 
@@ -76,6 +78,21 @@ pub(crate) fn references(dialect: Dialect, kind: Kind, start: &str) -> Option<St
         )),
         _ => None,
     }
+}
+
+/// The same for the row `$1`. Every write needs it, so its long text is made once.
+pub(crate) fn references_by_id(dialect: Dialect, kind: Kind) -> Option<&'static str> {
+    type Texts = LazyLock<Vec<Option<String>>>;
+    fn all(dialect: Dialect) -> Vec<Option<String>> {
+        Kind::ALL.iter().map(|kind| references(dialect, *kind, "s.id = $1")).collect()
+    }
+    static SQLITE: Texts = LazyLock::new(|| all(Dialect::Sqlite));
+    static POSTGRES: Texts = LazyLock::new(|| all(Dialect::Postgres));
+    let texts: &'static Texts = match dialect {
+        Dialect::Sqlite => &SQLITE,
+        Dialect::Postgres => &POSTGRES,
+    };
+    texts.get(kind as usize)?.as_deref()
 }
 
 /// The expressions in which the persona `alias` has the name of something of a kind, if no link

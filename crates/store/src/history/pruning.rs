@@ -49,6 +49,7 @@ impl Store {
         );
         let also = Parameter::Json(serde_json::to_string(also)?);
         let mut transaction = self.engine().begin().await?;
+        transaction.without_bounds().await?;
         lock_tags(&mut transaction, AGAINST_TAGGING).await?;
         let gone = transaction.run(&sql, &[also]).await?;
         transaction.commit().await?;

@@ -29,20 +29,50 @@ pub(super) async fn lock_tags(transaction: &mut Transaction, mode: &str) -> Resu
     Ok(())
 }
 
+/// A tag to set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tagging<'a> {
+    pub tag: &'a str,
+    /// Takes the tag off another revision of the entity.
+    pub moves: bool,
+}
+
+impl<'a> From<&'a str> for Tagging<'a> {
+    fn from(tag: &'a str) -> Self {
+        Self { tag, moves: false }
+    }
+}
+
+/// The outcome of tagging a revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TagOutcome {
+    Tagged,
+    /// The revision has the tag already.
+    Unchanged,
+    /// Another revision has the tag, and keeps it.
+    Taken,
+}
+
 impl Store {
-    /// Tags a revision of an entity, or moves an existing tag. `refs` are the revision's references, with
-    /// copies of entities in other databases.
+    /// Tags a revision of an entity. `refs` are the revision's references, with copies of entities in other
+    /// databases.
     pub async fn tag(
         &self,
         guid: Uuid,
         about: &Revision,
         refs: &[Ref],
-        tag: &str,
+        Tagging { tag, moves }: Tagging<'_>,
         by: Attribution,
-    ) -> Result<()> {
+    ) -> Result<TagOutcome> {
         let mut transaction = self.engine().begin().await?;
         lock_tags(&mut transaction, AGAINST_FORGETTING).await?;
         let revision = [Parameter::Uuid(about.guid), Parameter::Int(about.revision)];
+        let same = "SELECT count(*) FROM agent_revision_tags \
+                    WHERE revision_guid = $1 AND revision = $2 AND guid = $3 AND tag = $4";
+        let values = [&revision[..], &[Parameter::Uuid(guid), Parameter::from(tag)]].concat();
+        if transaction.number(same, &values).await? > Some(0) {
+            return Ok(TagOutcome::Unchanged);
+        }
         let sql = "UPDATE agent_revisions SET refs = $3 WHERE guid = $1 AND revision = $2";
         let values = [&revision[..], &[Parameter::Json(serde_json::to_string(refs)?)]].concat();
         if transaction.run(sql, &values).await? == 0 {
@@ -62,17 +92,23 @@ impl Store {
             Parameter::MaybeText(message),
             Parameter::Uuid(about.guid),
         ];
-        transaction
-            .run(
-                "INSERT INTO agent_revision_tags (guid, tag, revision, created_at, author, front, message, revision_guid) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-                 ON CONFLICT (guid, tag) DO UPDATE SET revision = excluded.revision, created_at = excluded.created_at, \
+        let where_taken = match moves {
+            true => {
+                "UPDATE SET revision = excluded.revision, created_at = excluded.created_at, \
                  author = excluded.author, front = excluded.front, message = excluded.message, \
-                 revision_guid = excluded.revision_guid",
-                &values,
-            )
-            .await?;
-        Ok(transaction.commit().await?)
+                 revision_guid = excluded.revision_guid"
+            }
+            false => "NOTHING",
+        };
+        let sql = format!(
+            "INSERT INTO agent_revision_tags (guid, tag, revision, created_at, author, front, message, revision_guid) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (guid, tag) DO {where_taken}"
+        );
+        if transaction.run(&sql, &values).await? == 0 {
+            return Ok(TagOutcome::Taken);
+        }
+        transaction.commit().await?;
+        Ok(TagOutcome::Tagged)
     }
 
     /// Removes a tag. False if there was none.

@@ -47,8 +47,15 @@ impl Listed {
                 found.summary.clone_from(&part.summary);
                 found.lead.clone_from(&part.content);
             }
-            AnyEntity::Trait(item) => found.trait_type = Some(item.trait_type),
-            AnyEntity::Guardrail(guardrail) => found.severity = Some(guardrail.severity),
+            AnyEntity::Trait(item) => {
+                found.trait_type = Some(item.trait_type);
+                found.lead.clone_from(&item.instruction);
+            }
+            AnyEntity::Skill(skill) => found.lead.clone_from(&skill.content),
+            AnyEntity::Guardrail(guardrail) => {
+                found.severity = Some(guardrail.severity);
+                found.lead.clone_from(&guardrail.content);
+            }
             AnyEntity::Arc(arc) => found.summary.clone_from(&arc.summary),
             AnyEntity::TestInput(input) => found.lead.clone_from(&input.content),
             _ => {}

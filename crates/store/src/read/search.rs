@@ -3,7 +3,7 @@
 use persona::{Kind, Scope};
 
 use super::listing::{self, Listed, Listings};
-use super::{Found, Page, bad_cursor, page_size, query_words};
+use super::{Found, FoundPage, bad_cursor, page_size, query_words};
 use crate::documents::{ENTITY_OF_ROW, KIND_OF_ROW, listed, search_number, table};
 use crate::words;
 use crate::{FilterError, Result, Store};
@@ -69,7 +69,7 @@ impl Store {
         kinds: &[Kind],
         limit: Option<usize>,
         cursor: Option<&str>,
-    ) -> Result<Page> {
+    ) -> Result<FoundPage> {
         self.search_below(&Listings::default(), query, kinds, None, limit, cursor).await
     }
 
@@ -82,7 +82,7 @@ impl Store {
         only: Option<Scope>,
         limit: Option<usize>,
         cursor: Option<&str>,
-    ) -> Result<Page> {
+    ) -> Result<FoundPage> {
         let size = page_size(limit);
         let Some(words) = query_words(Some(query))? else {
             return Err(FilterError::EmptyQuery.into());
@@ -94,6 +94,7 @@ impl Store {
             Some(cursor) => Section::parse(cursor).ok_or_else(|| bad_cursor(cursor))?,
         };
         let mut items: Vec<Found> = Vec::new();
+        let mut ranked = None;
         loop {
             let room = size - items.len();
             let mut hits = match section {
@@ -105,18 +106,25 @@ impl Store {
                 }
             };
             let more = hits.len() > room;
+            if section == Section::Shared && more && self.is_common(&words, &kinds).await? {
+                ranked = Some(RANKED);
+            }
             hits.truncate(room);
             items.extend(hits.into_iter().filter(|found| {
                 only.is_some() || section != Section::Shared || !above.has(found.kind, &found.name)
             }));
             if more {
                 let next = Some(format!("{}{}", section.prefix(), from + room));
-                return Ok(Page { items: items.into_iter().map(Found::complete).collect(), next });
+                return Ok(FoundPage {
+                    items: items.into_iter().map(Found::complete).collect(),
+                    next,
+                    ranked,
+                });
             }
             let Some(following) = section.next() else { break };
             (section, from) = (following, 0);
         }
-        Ok(Page { items: items.into_iter().map(Found::complete).collect(), next: None })
+        Ok(FoundPage { items: items.into_iter().map(Found::complete).collect(), next: None, ranked })
     }
 
     /// Builtins that match and are not hidden.
@@ -149,8 +157,7 @@ impl Store {
         offset: usize,
     ) -> Result<Vec<Found>> {
         let dialect = self.engine().dialect();
-        let numbers: Vec<String> = kinds.iter().map(|kind| search_number(*kind).to_string()).collect();
-        let numbers = numbers.join(", ");
+        let numbers = numbers(kinds);
         // A name weighs so much more than a text that no number of hits in texts outweighs it.
         let (hits, values) = match dialect {
             Dialect::Sqlite => (
@@ -163,7 +170,8 @@ impl Store {
             Dialect::Postgres => (
                 format!(
                     "SELECT kind, entity_id, -ts_rank('{{0.0001, 0.0001, 0.0001, 1}}', words, $2::tsquery) AS rank \
-                     FROM library_search WHERE words @@ $1::tsquery AND kind IN ({numbers}) LIMIT {RANKED}"
+                     FROM library_search WHERE words @@ $1::tsquery AND kind IN ({numbers}) \
+                     ORDER BY kind, entity_id LIMIT {RANKED}"
                 ),
                 vec![Parameter::Text(words::tsquery(words)), Parameter::Text(words::tsquery_any(words))],
             ),
@@ -178,11 +186,39 @@ impl Store {
                 )
             })
             .collect();
+        // SQLite would build the documents of all matches before it sorts them.
+        let best = format!(
+            "SELECT kind, entity_id, rank FROM ({hits}) h ORDER BY rank, kind, entity_id LIMIT {size} OFFSET {offset}"
+        );
         let sql = format!(
-            "SELECT CASE h.kind {} END FROM ({hits}) h ORDER BY h.rank, h.kind, h.entity_id LIMIT {size} OFFSET {offset}",
+            "SELECT CASE h.kind {} END FROM ({best}) h ORDER BY h.rank, h.kind, h.entity_id",
             documents.join(" ")
         );
         let rows = self.engine().texts(sql, &values).await?;
         rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
     }
+
+    /// True if more shared entities match than are ranked.
+    async fn is_common(&self, words: &[String], kinds: &[Kind]) -> Result<bool> {
+        let numbers = numbers(kinds);
+        let (matching, query) = match self.engine().dialect() {
+            Dialect::Sqlite => (
+                format!("library_search MATCH $1 AND {KIND_OF_ROW} IN ({numbers})"),
+                Parameter::Text(words::fts5(words)),
+            ),
+            Dialect::Postgres => (
+                format!("words @@ $1::tsquery AND kind IN ({numbers})"),
+                Parameter::Text(words::tsquery(words)),
+            ),
+        };
+        let first = format!("SELECT 1 FROM library_search WHERE {matching} LIMIT {}", RANKED + 1);
+        let count = self.engine().number(format!("SELECT count(*) FROM ({first}) f"), &[query]).await?;
+        Ok(count.and_then(|count| usize::try_from(count).ok()).is_some_and(|count| count > RANKED))
+    }
+}
+
+/// The numbers of kinds, as a list in SQL.
+fn numbers(kinds: &[Kind]) -> String {
+    let numbers: Vec<String> = kinds.iter().map(|kind| search_number(*kind).to_string()).collect();
+    numbers.join(", ")
 }

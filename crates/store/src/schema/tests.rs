@@ -10,8 +10,9 @@ use database::{Column, Dialect, Location};
 
 use crate::Store;
 
-/// Tables that no copy includes: the target builds them itself.
-const MADE_ANEW: [&str; 3] = ["masque_migrations", "library_search", "agent_tags"];
+/// Tables that no copy includes: the target builds them itself, or they belong to a running server.
+const MADE_ANEW: [&str; 5] =
+    ["masque_migrations", "masque_requests", "masque_tests", "library_search", "agent_tags"];
 
 /// A table with its columns and their types, or with its key, in one line each.
 async fn catalog(store: &Store, sqlite: &str, postgres: &str) -> BTreeSet<String> {
@@ -41,7 +42,7 @@ async fn check_columns(store: &Store) {
     let found = catalog(
         store,
         "SELECT m.name || '.' || i.name || ' ' || i.type FROM sqlite_master m JOIN pragma_table_info(m.name) i WHERE m.type = 'table'",
-        "SELECT concat(table_name, '.', column_name, ' ', data_type) FROM information_schema.columns WHERE table_schema = 'public'",
+        "SELECT concat(table_name, '.', column_name, ' ', data_type) FROM information_schema.columns WHERE table_schema = current_schema()",
     )
     .await;
     let dialect = store.engine().dialect();
@@ -66,7 +67,7 @@ async fn check_keys(store: &Store) {
          FROM unnest(conkey) WITH ORDINALITY k (number, place) JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.number), ')', \
          CASE WHEN EXISTS (SELECT 1 FROM pg_attrdef d WHERE d.adrelid = conrelid \
          AND pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%') THEN ' serial' END) \
-         FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype = 'p'",
+         FROM pg_constraint WHERE connamespace = current_schema()::regnamespace AND contype = 'p'",
     )
     .await;
     let listed: BTreeSet<String> = TABLES

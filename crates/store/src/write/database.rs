@@ -3,16 +3,18 @@
 use async_recursion::async_recursion as boxed;
 use chrono::Utc;
 use persona::{AnyEntity, Entity, Kind, Meta, Name, Scope, Stored};
-use serde::Deserialize;
 use uuid::Uuid;
 
+use super::ahead::{Ahead, Known};
 use super::identity::Last;
+use super::links::Row;
 use super::{Action, Attribution, Held, Keep, links, rows};
 use crate::documents::{row_of, search_number, table};
 use crate::feed::{self, Change};
+use crate::read::User;
 use crate::words::Words;
 use crate::{Error, Result, Store, documents};
-use database::{Dialect, Parameter, Transaction, Violation};
+use database::{Dialect, Engine, Parameter, Transaction, Violation};
 
 /// An open transaction. Dropped without [`DatabaseWrite::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -23,6 +25,7 @@ pub struct DatabaseWrite {
     changes: Vec<Change>,
     /// Changes that make no revision, such as a persona's stage.
     state: Vec<Change>,
+    pub(super) ahead: Ahead,
     /// Set once a step has failed. The steps before it must not be committed without it.
     failed: bool,
 }
@@ -37,6 +40,7 @@ impl Store {
             attribution,
             changes: Vec::new(),
             state: Vec::new(),
+            ahead: Ahead::default(),
             failed: false,
         })
     }
@@ -69,18 +73,31 @@ impl DatabaseWrite {
     /// The shared entity of that kind and name, locked until the transaction ends.
     #[boxed]
     pub async fn find_any(&mut self, kind: Kind, name: &Name) -> Result<Option<Held<AnyEntity>>> {
+        match self.ahead.known(kind, name) {
+            Some(Known::Held(held)) => return Ok(Some((**held).clone())),
+            Some(Known::Absent) => return Ok(None),
+            Some(Known::Present) | None => {}
+        }
         if self.transaction.dialect() == Dialect::Postgres {
             // First the lock, then the read: a statement that waits for a lock still sees the
             // links as they were before it waited.
             let lock = format!("SELECT a.id FROM {} a WHERE a.name = $1 FOR UPDATE", table(kind));
             self.transaction.number(&lock, &[Parameter::from(name)]).await?;
         }
-        self.peek_any(kind, name).await
+        self.read_row(kind, name).await
     }
 
     /// The same without locking it: others may change it meanwhile.
     #[boxed]
     pub async fn peek_any(&mut self, kind: Kind, name: &Name) -> Result<Option<Held<AnyEntity>>> {
+        match self.ahead.known(kind, name) {
+            Some(Known::Held(held)) => Ok(Some((**held).clone())),
+            Some(Known::Absent) => Ok(None),
+            Some(Known::Present) | None => self.read_row(kind, name).await,
+        }
+    }
+
+    async fn read_row(&mut self, kind: Kind, name: &Name) -> Result<Option<Held<AnyEntity>>> {
         let sql = documents::select_by_name(self.transaction.dialect(), kind);
         let row = self.transaction.text(&sql, &[Parameter::from(name)]).await?;
         row.map(|row| documents::parse(kind, &row)).transpose()
@@ -88,6 +105,9 @@ impl DatabaseWrite {
 
     /// True if the shared scope has this name.
     pub async fn has(&mut self, kind: Kind, name: &Name) -> Result<bool> {
+        if let Some(known) = self.ahead.known(kind, name) {
+            return Ok(!matches!(known, Known::Absent));
+        }
         let sql = format!("SELECT a.id FROM {} a WHERE a.name = $1", table(kind));
         Ok(self.transaction.number(&sql, &[Parameter::from(name)]).await?.is_some())
     }
@@ -108,7 +128,10 @@ impl DatabaseWrite {
     async fn insert_row(&mut self, entity: &AnyEntity, action: Action) -> Result<Meta> {
         let (kind, now) = (entity.kind(), database::now());
         // A name that is used again counts on, so that no old revision number fits a new entity.
-        let last = Last::of(&mut self.transaction, kind, entity.name()).await?;
+        let last = match self.ahead.take_last(kind, entity.name()) {
+            Some(last) => last,
+            None => Last::of(&mut self.transaction, kind, entity.name()).await?,
+        };
         let guid = last.brought_back(entity, action).unwrap_or_else(Uuid::now_v7);
         let revision = last.revision + 1;
         let mut columns = vec![("guid", Parameter::Uuid(guid)), ("name", Parameter::from(entity.name()))];
@@ -138,7 +161,7 @@ impl DatabaseWrite {
             created_at: Some(now),
             updated_at: Some(now),
         };
-        self.after_write(id, entity, &meta, action).await?;
+        self.after_write(Row { id, is_new: true }, entity, &meta, action).await?;
         Ok(meta)
     }
 
@@ -174,7 +197,10 @@ impl DatabaseWrite {
         let kind = entity.kind();
         let old = &held.stored;
         let now = database::now();
-        let earlier = self.newest_revision(kind, entity.name()).await?;
+        let earlier = match self.ahead.take_last(kind, entity.name()) {
+            Some(last) => last.revision,
+            None => self.newest_revision(kind, entity.name()).await?,
+        };
         let revision = old.meta.revision.max(earlier) + 1;
         let mut columns = vec![("name", Parameter::from(entity.name()))];
         columns.extend(rows::columns(kind, entity)?);
@@ -204,11 +230,12 @@ impl DatabaseWrite {
             if renamed { self.count_on(kind, entity.name(), held.id, revision).await? } else { revision };
         let meta = Meta { revision, updated_at: Some(now), ..old.meta.clone() };
         if renamed {
+            self.ahead.forget();
             self.move_state(kind, old.entity.name(), entity.name()).await?;
             // Subscribers of the old name must read again.
             self.changes.push(Change::Entity { kind, name: old.entity.name().clone(), listed: true });
         }
-        self.after_write(held.id, entity, &meta, action).await?;
+        self.after_write(Row { id: held.id, is_new: false }, entity, &meta, action).await?;
         Ok(meta)
     }
 
@@ -243,6 +270,7 @@ impl DatabaseWrite {
 
     async fn remove_row(&mut self, held: &Held<AnyEntity>) -> Result<()> {
         let kind = held.stored.entity.kind();
+        self.ahead.forget();
         let sql = format!("DELETE FROM {} WHERE id = $1", table(kind));
         let deleted = self.transaction.run(&sql, &[Parameter::Int(held.id)]).await;
         deleted.map_err(|error| named(error.into(), kind, held.stored.entity.name()))?;
@@ -263,11 +291,6 @@ impl DatabaseWrite {
 
     #[boxed]
     async fn users_of(&mut self, held: &Held<AnyEntity>) -> Result<Vec<(Kind, Name)>> {
-        #[derive(Deserialize)]
-        struct User {
-            kind: Kind,
-            name: Name,
-        }
         let mut users = Vec::new();
         for sql in documents::user_queries(self.transaction.dialect(), held.stored.entity.kind()) {
             let values = [Parameter::Int(held.id), Parameter::from(held.stored.entity.name())];
@@ -284,11 +307,11 @@ impl DatabaseWrite {
         if self.failed {
             return Err(Error::StepFailed);
         }
-        if self.transaction.dialect() == Dialect::Postgres {
+        if let Engine::Postgres(postgres) = self.store.engine() {
             let all = [self.changes.clone(), self.state.clone()].concat();
             if !all.is_empty() {
-                let values = [Parameter::Text(feed::payload(&all)?)];
-                self.transaction.run(&feed::notify_statement(), &values).await?;
+                let values = [feed::channel(postgres), feed::payload(&all)?].map(Parameter::Text);
+                self.transaction.run(feed::NOTIFY, &values).await?;
             }
         }
         self.transaction.commit().await?;
@@ -320,12 +343,17 @@ impl DatabaseWrite {
         Ok(newest + 1)
     }
 
-    async fn after_write(&mut self, id: i64, entity: &AnyEntity, meta: &Meta, action: Action) -> Result<()> {
+    async fn after_write(&mut self, row: Row, entity: &AnyEntity, meta: &Meta, action: Action) -> Result<()> {
+        self.ahead.stored(entity.kind(), entity.name());
         // A linked entity may be deleted at this very moment.
-        let linked = links::of(self, id, entity).await;
+        let linked = links::of(self, row, entity).await;
         linked.map_err(|error| named(error, entity.kind(), entity.name()))?;
-        self.index(id, entity).await?;
-        let refs = self.references(entity.kind(), id).await?;
+        // PostgreSQL replaces words with one statement.
+        if !row.is_new && self.transaction.dialect() == Dialect::Sqlite {
+            self.unindex(entity.kind(), row.id).await?;
+        }
+        self.index(row.id, entity).await?;
+        let refs = self.references(entity, row.id).await?;
         self.record(entity, meta, action, refs).await
     }
 
@@ -356,11 +384,11 @@ impl DatabaseWrite {
         Ok(())
     }
 
+    /// Stores the search words of a row. On SQLite it must have none.
     pub(crate) async fn index(&mut self, id: i64, entity: &AnyEntity) -> Result<()> {
         let (kind, words) = (entity.kind(), Words::of_entity(entity));
         match self.transaction.dialect() {
             Dialect::Sqlite => {
-                self.unindex(kind, id).await?;
                 let values = [
                     Parameter::Int(row_of(search_number(kind), id)),
                     Parameter::Text(words.name.join(" ")),

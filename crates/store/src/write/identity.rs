@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::Action;
 use crate::Result;
 use crate::history::GONE;
-use database::{Column, Parameter, Transaction};
+use database::{Column, Dialect, Parameter, Transaction};
 
 /// The last record of a name of the database.
 #[derive(Debug, Default, Deserialize)]
@@ -18,21 +18,27 @@ pub(super) struct Last {
     pub(super) revision: i64,
     /// The entity, where it is gone.
     gone: Option<Uuid>,
+    /// Its definition, if the record is a deletion.
     entity: serde_json::Value,
+}
+
+/// The [`Last`] of the record `r` as JSON.
+pub(super) fn last(dialect: Dialect) -> String {
+    let deleted = "CASE WHEN r.action = 'delete' THEN r.entity END";
+    dialect.object(&[
+        ("revision", "r.revision".to_owned()),
+        ("gone", GONE.to_owned()),
+        ("entity", dialect.json_value(deleted, Column::Json)),
+    ])
 }
 
 impl Last {
     pub(super) async fn of(transaction: &mut Transaction, kind: Kind, name: &Name) -> Result<Self> {
         let dialect = transaction.dialect();
-        let row = dialect.object(&[
-            ("revision", "r.revision".to_owned()),
-            ("gone", GONE.to_owned()),
-            ("entity", dialect.json_value("r.entity", Column::Json)),
-        ]);
         let sql = format!(
             "SELECT {} FROM agent_revisions r WHERE r.scope = 'shared' AND r.origin = '' AND r.kind = $1 AND r.name = $2 \
              ORDER BY r.revision DESC LIMIT 1",
-            dialect.text(&row)
+            dialect.text(&last(dialect))
         );
         let row = transaction.text(&sql, &[Parameter::from(kind.as_str()), Parameter::from(name)]).await?;
         Ok(row.map(|row| serde_json::from_str(&row)).transpose()?.unwrap_or_default())

@@ -13,19 +13,30 @@ fn missing(kind: Kind, name: &Name) -> Error {
     Error::Deleted { kind, name: name.clone() }
 }
 
+/// The row of a definition.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    pub(super) id: i64,
+    /// True if this write has just made it, so that nothing is linked yet.
+    pub(super) is_new: bool,
+}
+
 /// Brings the link tables in line with a definition.
-pub(super) async fn of(write: &mut DatabaseWrite, id: i64, entity: &AnyEntity) -> Result<()> {
+pub(super) async fn of(write: &mut DatabaseWrite, row: Row, entity: &AnyEntity) -> Result<()> {
     match entity {
-        AnyEntity::Persona(persona) => of_persona(write, id, persona).await,
-        AnyEntity::Arc(arc) => of_arc(write, id, arc).await,
+        AnyEntity::Persona(persona) => of_persona(write, row, persona).await,
+        AnyEntity::Arc(arc) => of_arc(write, row, arc).await,
         _ => Ok(()),
     }
 }
 
 /// Rewrites a persona's links. They are few, and rewriting all of them cannot leave a stale one.
-async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Persona) -> Result<()> {
-    let transaction = write.transaction();
-    transaction.run("DELETE FROM agent_persona_parts WHERE persona_id = $1", &[Parameter::Int(id)]).await?;
+async fn of_persona(write: &mut DatabaseWrite, row: Row, persona: &Persona) -> Result<()> {
+    let (transaction, id) = (write.transaction(), row.id);
+    if !row.is_new {
+        let delete = "DELETE FROM agent_persona_parts WHERE persona_id = $1";
+        transaction.run(delete, &[Parameter::Int(id)]).await?;
+    }
     for link in &persona.parts {
         let values = [
             Parameter::Int(id),
@@ -45,9 +56,9 @@ async fn of_persona(write: &mut DatabaseWrite, id: i64, persona: &Persona) -> Re
         }
     }
     for (kind, names) in linked(persona) {
-        of_kind(transaction, id, kind, &names).await?;
+        of_kind(transaction, row, kind, &names).await?;
     }
-    of_persona_arc(transaction, id, persona.arc.as_ref()).await
+    of_persona_arc(transaction, row, persona.arc.as_ref()).await
 }
 
 /// The lists of names that are stored as links.
@@ -64,10 +75,15 @@ fn linked(persona: &Persona) -> Vec<(Kind, Vec<Name>)> {
     linked
 }
 
-async fn of_kind(transaction: &mut Transaction, id: i64, kind: Kind, names: &[Name]) -> Result<()> {
+async fn of_kind(transaction: &mut Transaction, row: Row, kind: Kind, names: &[Name]) -> Result<()> {
     let Some((links, column)) = link_table(kind) else { return Ok(()) };
-    let table = table(kind);
-    transaction.run(&format!("DELETE FROM {links} WHERE persona_id = $1"), &[Parameter::Int(id)]).await?;
+    if row.is_new && names.is_empty() {
+        return Ok(());
+    }
+    let (table, id) = (table(kind), row.id);
+    if !row.is_new {
+        transaction.run(&format!("DELETE FROM {links} WHERE persona_id = $1"), &[Parameter::Int(id)]).await?;
+    }
     let sql = format!(
         "INSERT INTO {links} (persona_id, {column}, link_order) \
          SELECT $1, x.id, CAST($3 AS integer) FROM {table} x WHERE x.name = $2"
@@ -85,9 +101,12 @@ async fn of_kind(transaction: &mut Transaction, id: i64, kind: Kind, names: &[Na
 }
 
 /// Another arc starts at its first stage; the same arc stays where it is.
-async fn of_persona_arc(transaction: &mut Transaction, id: i64, arc: Option<&Name>) -> Result<()> {
+async fn of_persona_arc(transaction: &mut Transaction, row: Row, arc: Option<&Name>) -> Result<()> {
+    let id = row.id;
     let Some(arc) = arc else {
-        transaction.run("DELETE FROM persona_arc WHERE persona_id = $1", &[Parameter::Int(id)]).await?;
+        if !row.is_new {
+            transaction.run("DELETE FROM persona_arc WHERE persona_id = $1", &[Parameter::Int(id)]).await?;
+        }
         return Ok(());
     };
     let same = "SELECT c.id FROM persona_arc pa JOIN character_arcs c ON c.id = pa.arc_id WHERE pa.persona_id = $1 AND c.name = $2";
@@ -111,8 +130,8 @@ async fn of_persona_arc(transaction: &mut Transaction, id: i64, arc: Option<&Nam
 }
 
 /// Updates the stages of an arc. Stages keep their rows by name, because personas refer to them.
-async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Result<()> {
-    let transaction = write.transaction();
+async fn of_arc(write: &mut DatabaseWrite, row: Row, arc: &CharacterArc) -> Result<()> {
+    let (transaction, id) = (write.transaction(), row.id);
     for stage in &arc.stages {
         let values = [
             Parameter::Int(id),
@@ -132,7 +151,10 @@ async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Resul
             )
             .await?
             .unwrap_or_default();
-        of_stage(transaction, stage_id, stage).await?;
+        of_stage(transaction, Row { id: stage_id, ..row }, stage).await?;
+    }
+    if row.is_new {
+        return Ok(());
     }
     let names: Vec<&Name> = arc.stages.iter().map(|stage| &stage.name).collect();
     let gone = transaction.dialect().in_list("s.name", "$2");
@@ -161,10 +183,12 @@ async fn of_arc(write: &mut DatabaseWrite, id: i64, arc: &CharacterArc) -> Resul
     Ok(())
 }
 
-async fn of_stage(transaction: &mut Transaction, stage_id: i64, stage: &Stage) -> Result<()> {
-    transaction.run("DELETE FROM arc_stage_parts WHERE stage_id = $1", &[Parameter::Int(stage_id)]).await?;
+async fn of_stage(transaction: &mut Transaction, row: Row, stage: &Stage) -> Result<()> {
+    if !row.is_new {
+        transaction.run("DELETE FROM arc_stage_parts WHERE stage_id = $1", &[Parameter::Int(row.id)]).await?;
+    }
     for (order, name) in stage.parts.iter().enumerate() {
-        let values = [Parameter::Int(stage_id), Parameter::from(name), Parameter::Int(order as i64)];
+        let values = [Parameter::Int(row.id), Parameter::from(name), Parameter::Int(order as i64)];
         let linked = transaction
             .run(
                 "INSERT INTO arc_stage_parts (stage_id, part_id, part_order) \
@@ -182,11 +206,12 @@ async fn of_stage(transaction: &mut Transaction, stage_id: i64, stage: &Stage) -
 impl DatabaseWrite {
     /// The revisions of everything that an entity refers to, so that its own revision freezes
     /// all of it: bases, linked pieces, arcs, and the parts of the arcs' stages.
-    pub(super) async fn references(&mut self, kind: Kind, id: i64) -> Result<String> {
-        let Some(sql) = documents::references(self.transaction().dialect(), kind, "s.id = $1") else {
+    pub(super) async fn references(&mut self, entity: &AnyEntity, id: i64) -> Result<String> {
+        let sql = documents::references_by_id(self.transaction().dialect(), entity.kind());
+        let Some(sql) = sql.filter(|_| !entity.references().is_empty()) else {
             return Ok("[]".to_owned());
         };
-        let rows = self.transaction().texts(&sql, &[Parameter::Int(id)]).await?;
+        let rows = self.transaction().texts(sql, &[Parameter::Int(id)]).await?;
         Ok(format!("[{}]", rows.join(",")))
     }
 }

@@ -3,7 +3,7 @@
 use persona::{AnyEntity, CharacterArc, Kind, Part, Persona, Scope, Stored};
 use persona::{AsReport as _, Code};
 use scopes::Scopes;
-use store::{Action, FullRevision, Revision, RevisionRef, Store, Tag};
+use store::{Action, FullRevision, Revision, RevisionRef, Store, Tag, TagOutcome, Tagging};
 use testkit::on_each_engine;
 
 use crate::samples::{
@@ -28,9 +28,14 @@ async fn revision(store: &Store, kind: Kind, of: &str, wanted: &str) -> Option<F
 }
 
 async fn tag(store: &Store, kind: Kind, of: &str, wanted: &str, tag: &str) {
+    let outcome = try_tag(store, kind, of, wanted, Tagging { tag, moves: true }).await;
+    assert_ne!(outcome, TagOutcome::Taken);
+}
+
+async fn try_tag(store: &Store, kind: Kind, of: &str, wanted: &str, tag: Tagging<'_>) -> TagOutcome {
     let found = revision(store, kind, of, wanted).await.unwrap();
     let scopes = Scopes::of_database(store.clone());
-    scopes.tag(Scope::Shared, kind, &name(of), &found.about, tag, attribution()).await.unwrap();
+    scopes.tag(Scope::Shared, kind, &name(of), &found.about, tag, attribution()).await.unwrap()
 }
 
 fn content(found: &FullRevision) -> &str {
@@ -206,9 +211,14 @@ async fn tags_name_one_revision_each() {
         let given = [author, front, message].map(Option::as_deref);
         assert_eq!(given, [Some("tester"), Some("test"), Some("because")]);
         assert!(all[0].tags.is_empty());
-        // Put on another revision, it moves; put on the same one, it stays.
-        tag(&store, Kind::Part, "warm", "2", "production").await;
-        tag(&store, Kind::Part, "warm", "2", "production").await;
+        // Put on another revision, it moves on request; put on the same one, it stays.
+        let put = async |moves| {
+            try_tag(&store, Kind::Part, "warm", "2", Tagging { tag: "production", moves }).await
+        };
+        assert_eq!(put(false).await, TagOutcome::Taken);
+        assert_eq!(number("warm", "production").await, Some(1));
+        assert_eq!(put(true).await, TagOutcome::Tagged);
+        assert_eq!((put(false).await, put(true).await), (TagOutcome::Unchanged, TagOutcome::Unchanged));
         assert_eq!(number("warm", "production").await, Some(2));
         let all = history(&store, Kind::Part, "warm").await;
         assert_eq!((names_of_tags(&all[0]), all[1].tags.len()), (vec!["production".to_owned()], 1));
@@ -335,12 +345,13 @@ async fn tagging_and_forgetting_at_once_leaves_no_tag_of_nothing() {
             edit(&store, "warm", &round.to_string()).await;
             change::<Persona>(&store, "guide", |guide| guide.summary = Some(round.to_string())).await;
             let guide = name("guide");
-            let tagging = scopes.tag(Scope::Shared, Kind::Persona, &guide, &newest, "good", attribution());
+            let good = Tagging { tag: "good", moves: true };
+            let tagging = scopes.tag(Scope::Shared, Kind::Persona, &guide, &newest, good, attribution());
             let (tagged, forgotten) = tokio::join!(tagging, store.prune(1));
             forgotten.unwrap();
             match tagged {
                 Err(error) => assert_eq!(error.code(), Code::ForgottenRevision, "{error}"),
-                Ok(()) => {
+                Ok(_) => {
                     let found = revision(&store, Kind::Persona, "guide", "good").await.unwrap();
                     scopes.frozen(Scope::Shared, &found).await.unwrap();
                 }

@@ -54,6 +54,7 @@ async fn every_page_size_gives_the_same_list() {
             "mentor builtin",
             "mentor-b shared",
             "optimist builtin",
+            "persona_editor builtin",
             "test_writer builtin",
             "zzz shared",
         ];

@@ -15,7 +15,10 @@ mod frozen;
 mod history;
 mod revisions;
 mod transactions;
+mod write_ahead;
 mod writers;
+
+mod requests;
 
 mod lists;
 mod names;
@@ -30,6 +33,7 @@ mod listening;
 mod earlier;
 mod migrations;
 mod schema;
+mod schemas;
 
 mod stock;
 mod transfer;

@@ -90,7 +90,7 @@ async fn the_last_used_comes_first() {
             keep(&store, &persona(of)).await;
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         }
-        let builtins = ["code_reviewer", "doc_writer", "mentor", "optimist", "test_writer"];
+        let builtins = ["code_reviewer", "doc_writer", "mentor", "optimist", "persona_editor", "test_writer"];
         assert_eq!(recent(&store, 4).await, ["critic", "third", "second", "first"], "the last changed first");
         assert_eq!(recent(&store, 50).await[4..], builtins);
         change::<Persona>(&store, "first", |persona| persona.summary = Some("x".to_owned())).await;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use database::Location;
-use persona::{PartType, Persona, Scope};
+use persona::{AsReport as _, PartType, Persona, Remedy, Scope};
 use scopes::{Overrides, Scopes};
 use store::Store;
 use testkit::{Files, on_postgres};
@@ -20,6 +20,11 @@ type Sent = Arc<Mutex<Vec<String>>>;
 
 /// Listens on a port of its own and hands everything on.
 async fn watched(location: &str) -> (String, Sent) {
+    proxied(location, |_| ()).await
+}
+
+/// The same, with the message that opens a connection changed on its way.
+async fn proxied(location: &str, change: fn(&mut Vec<u8>)) -> (String, Sent) {
     let (start, database) = location.rsplit_once('/').unwrap();
     let (user, server) = start.trim_start_matches("postgres://").rsplit_once('@').unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -40,7 +45,7 @@ async fn watched(location: &str) -> (String, Sent) {
             let (from_client, to_client) = client.into_split();
             let (from_server, to_server) = server.into_split();
             tokio::spawn(hand_back(from_server, to_client));
-            tokio::spawn(hand_on(from_client, to_server, seen.clone(), number));
+            tokio::spawn(hand_on(from_client, to_server, seen.clone(), number, change));
         }
     });
     // Encryption would hide what is sent.
@@ -52,7 +57,13 @@ async fn hand_back(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
 }
 
 /// Hands on message by message. The first one, which opens the connection, has no type.
-async fn hand_on(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, sent: Sent, number: usize) {
+async fn hand_on(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    sent: Sent,
+    number: usize,
+    change: fn(&mut Vec<u8>),
+) {
     let mut opened = false;
     loop {
         let mut message = Vec::new();
@@ -61,12 +72,15 @@ async fn hand_on(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, sent: Sent, nu
             message.push(kind);
             sent.lock().unwrap()[number].push(char::from(kind));
         }
-        opened = true;
+        let is_first = !std::mem::replace(&mut opened, true);
         let Ok(length) = from.read_u32().await else { return };
         message.extend(length.to_be_bytes());
         let mut body = vec![0; length as usize - 4];
         if from.read_exact(&mut body).await.is_err() {
             return;
+        }
+        if is_first {
+            change(&mut body);
         }
         message.extend(body);
         if to.write_all(&message).await.is_err() {
@@ -180,6 +194,28 @@ async fn a_load_from_a_file_is_one_round_trip() {
         .await;
         assert!(none.is_empty(), "{none:?}");
         scopes.close().await;
+    })
+    .await;
+}
+
+/// A pooler may drop the path of a connection. The tables of another schema must not be taken for ours.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_path_that_gets_lost_on_the_way_is_an_error() {
+    on_postgres(async |database| {
+        let (location, _) = proxied(&database.location, |opening| {
+            let path = b"search_path=\"masque\"";
+            let at = opening.windows(path.len()).position(|window| window == path);
+            at.into_iter()
+                .for_each(|at| opening[at..at + path.len()].copy_from_slice(b"application_name=xyz"));
+        })
+        .await;
+        let opened = Store::open(Location::parse(&location).unwrap(), true).await;
+        let error = opened.map(|_| "it opened").unwrap_err();
+        assert_eq!(error.remedies(), [Remedy::PassSearchPath], "{error}");
+        assert_eq!(
+            database.texts("SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = 'public'").await,
+            [""; 0]
+        );
     })
     .await;
 }

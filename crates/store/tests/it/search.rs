@@ -156,7 +156,7 @@ async fn every_field_that_is_read_is_found() {
         keep(&store, &context).await;
         let input = TestInput {
             content: some("qcontent"),
-            expectations: words(&["qexpects"]),
+            expectations: vec!["qexpects".into()],
             ..test_input("qinput")
         };
         keep(&store, &input).await;
@@ -309,6 +309,45 @@ async fn a_search_that_is_cancelled_leaves_the_next_one_whole() {
         assert_eq!(found(&store, "code", &[], 50).await, expected);
         keep(&store, &part("coded", PartType::Protocol, "code")).await;
         assert_eq!(found(&store, "code", &[], 50).await.len(), expected.len() + 1, "writing goes on");
+        store.close().await;
+    })
+    .await;
+}
+
+/// A word that very many entities have is not ranked in all of them, and the answer says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_very_common_word_is_ranked_in_part() {
+    const MATCHES: usize = 10_001;
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let columns = "agent_parts (id, guid, name, part_type, tags, created_at, updated_at)";
+        let time = "'2026-01-01T00:00:00.000000Z'";
+        let (script, one_less) = match database.engine {
+            "sqlite" => (
+                format!(
+                    "CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MATCHES}) SELECT i FROM n; \
+                     INSERT INTO {columns} SELECT i, printf('018f0000-0000-7000-8000-%012d', i), 'n' || i, 'tone', '[]', {time}, {time} FROM n; \
+                     INSERT INTO library_search (rowid, name, words) SELECT i * 16 + 1, 'n' || i, 'narwhal' FROM n"
+                ),
+                "DELETE FROM library_search WHERE rowid = 17",
+            ),
+            _ => (
+                format!(
+                    "INSERT INTO {columns} SELECT i, gen_random_uuid(), 'n' || i, 'tone', '{{}}', now(), now() FROM generate_series(1, {MATCHES}) i; \
+                     INSERT INTO library_search SELECT 1, i, CAST('narwhal:2D' AS tsvector) FROM generate_series(1, {MATCHES}) i"
+                ),
+                "DELETE FROM library_search WHERE entity_id = 1",
+            ),
+        };
+        database.execute(&script).await;
+        let page = store.search("narwhal", &[], Some(5), None).await.unwrap();
+        assert_eq!((page.items.len(), page.ranked), (5, Some(10_000)));
+        let next = store.search("narwhal", &[], Some(5), page.next.as_deref()).await.unwrap();
+        assert!(next.items.iter().all(|found| !page.items.contains(found)), "{next:?}");
+
+        database.execute(one_less).await;
+        let page = store.search("narwhal", &[], Some(5), None).await.unwrap();
+        assert_eq!((page.items.len(), page.ranked), (5, None));
         store.close().await;
     })
     .await;

@@ -140,7 +140,7 @@ pub(crate) async fn dump_without_files(database: &Database) -> Vec<String> {
 
 async fn rows(database: &Database, kept: impl Fn(&str, &[String]) -> &'static str) -> Vec<String> {
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' \
-                  AND name NOT LIKE 'library_search%' AND name NOT IN ('masque_migrations') ORDER BY name";
+                  AND name NOT LIKE 'library_search%' AND name NOT IN ('masque_migrations', 'masque_requests', 'masque_tests') ORDER BY name";
     let mut rows = Vec::new();
     for table in database.texts(tables).await {
         let columns =

@@ -84,7 +84,7 @@ async fn awkward_texts_survive_in_every_field() {
             let fields = TestInput {
                 description: some(),
                 content: some(),
-                expectations: vec![(*text).to_owned(), "plain".to_owned()],
+                expectations: vec![(*text).into(), "plain".into()],
                 tags: tags.clone(),
                 ..test_input("odd")
             };
@@ -258,7 +258,7 @@ async fn nul_is_refused_everywhere() {
         let mut stages = arc("odd", vec![stage("one", 1, &[])]);
         stages.stages[0].condition = nul();
         refuses(&store, &stages).await;
-        refuses(&store, &TestInput { expectations: vec!["a\0b".to_owned()], ..test_input("odd") }).await;
+        refuses(&store, &TestInput { expectations: vec!["a\0b".into()], ..test_input("odd") }).await;
         let mut tools = tool_preset("odd");
         tools.categories.insert("a\0b".to_owned(), Vec::new());
         refuses(&store, &tools).await;

@@ -51,7 +51,7 @@ impl Reported {
         for progress in &self.0 {
             assert!(progress.done <= progress.total, "{progress:?}");
             if progress.step == "copy" {
-                copied.insert(progress.table, (progress.done, progress.total));
+                copied.insert(progress.what, (progress.done, progress.total));
             }
         }
         for (table, count) in rows.iter().filter(|(_, count)| *count > 0) {
@@ -155,8 +155,15 @@ async fn a_backup_is_one_file() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("backup.db");
         let mut reported = Reported::default();
-        let report = store.backup(&path, &mut |progress| reported.0.push(progress)).await.unwrap();
-        reported.check(&report.tables);
+        store.backup(&path, &mut |progress| reported.0.push(progress)).await.unwrap();
+        assert!(reported.0.iter().all(|progress| progress.done <= progress.total), "{:?}", reported.0);
+        assert_eq!(reported.0[0].unit, if database.engine == "sqlite" { "pages" } else { "rows" });
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "only the user can read it");
+        }
         let files: Vec<_> =
             std::fs::read_dir(&directory).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert_eq!(files, ["backup.db"], "and nothing beside it");
@@ -166,7 +173,6 @@ async fn a_backup_is_one_file() {
             "{again:?}"
         );
 
-        assert!(report.tables.iter().all(|(_, count)| *count > 0), "of files too: {report:?}");
         let restored = Store::open(Location::Sqlite(path.clone()), false).await.unwrap();
         assert_eq!(answers(&restored).await, answers(&store).await);
         restored.close().await;
@@ -222,10 +228,6 @@ async fn a_failed_copy_leaves_nothing_behind() {
         }
         target.close().await;
 
-        let directory = tempfile::TempDir::new().unwrap();
-        store.backup(&directory.path().join("backup.db"), &mut |_| ()).await.unwrap_err();
-        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0, "no file, whole or half");
-
         source.execute("DELETE FROM agent_persona_usage WHERE name = 'broken'").await;
         source.execute("UPDATE agent_revisions SET refs = '[]' WHERE refs = '[half'").await;
         copy(&store, database).await;
@@ -241,7 +243,8 @@ async fn a_backup_starts_afresh() {
     let store = open(&source).await;
     keep(&store, &tone("mine")).await;
     let directory = tempfile::TempDir::new().unwrap();
-    for of in ["backup.db.partial", "backup.db.partial-wal", "backup.db.partial-shm"] {
+    for end in ["", "-journal", "-wal", "-shm"] {
+        let of = format!("backup.db.partial{end}");
         std::fs::write(directory.path().join(of), "left by a crash").unwrap();
     }
     let path = directory.path().join("backup.db");
@@ -287,6 +290,92 @@ async fn a_copy_is_a_snapshot_and_is_announced() {
         assert!(matches!(news.unwrap().unwrap(), Change::Everything | Change::Entity { .. }));
         store.close().await;
         target.close().await;
+    })
+    .await;
+}
+
+/// A backup is one state of the library, whatever others write while its pages are copied.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_is_a_snapshot() {
+    const PARTS: usize = 40;
+    let source = Database::sqlite();
+    let store = open(&source).await;
+    let content = "long ".repeat(48 * 1024);
+    for at in 0..PARTS {
+        keep(&store, &crate::samples::part(&format!("early-{at}"), persona::PartType::Tone, &content)).await;
+    }
+    let before = dump(&source).await;
+    // Another process, as far as SQLite can tell.
+    let writer = open(&source).await;
+    let (runtime, directory) = (tokio::runtime::Handle::current(), tempfile::TempDir::new().unwrap());
+    let (path, mut reports) = (directory.path().join("backup.db"), 0);
+    store
+        .backup(&path, &mut |_| {
+            let (writer, late) = (writer.clone(), format!("late-{reports}"));
+            let written = runtime.spawn(async move { keep(&writer, &tone(&late)).await });
+            tokio::task::block_in_place(|| runtime.block_on(written)).unwrap();
+            reports += 1;
+        })
+        .await
+        .unwrap();
+    assert!(reports > 3, "the copy took {reports} steps");
+    let copy = Database::sqlite_at(&path);
+    assert_eq!(dump(&copy).await, before);
+    assert_eq!(writer.names_with_prefix(Kind::Part, "late", 1_000).await.unwrap().len(), reports);
+    let restored = open(&copy).await;
+    keep(&restored, &tone("life")).await;
+    let found = restored.search("early", &[Kind::Part], Some(200), None).await.unwrap().items;
+    assert_eq!(found.iter().filter(|found| found.name.as_str().starts_with("early-")).count(), PARTS);
+    restored.close().await;
+    writer.close().await;
+    let second = directory.path().join("second.db");
+    store.backup(&second, &mut |_| ()).await.unwrap();
+    store.close().await;
+    assert_eq!(dump(&Database::sqlite_at(&second)).await, dump(&source).await);
+}
+
+/// A backup that fails leaves no file, whole or half.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_backup_leaves_nothing_behind() {
+    let source = Database::sqlite();
+    let store = open(&source).await;
+    stock(&store, &source, 9).await;
+    let directory = tempfile::TempDir::new().unwrap();
+    let nowhere = store.backup(&directory.path().join("missing/backup.db"), &mut |_| ()).await.unwrap_err();
+    assert_eq!(nowhere.code(), Code::FileFailed, "{nowhere}");
+    store.close().await;
+    let root = "SELECT CAST(rootpage AS text) FROM sqlite_schema WHERE name = 'arc_stage_parts'";
+    let root: u64 = source.texts(root).await[0].parse().unwrap();
+    let size: u64 =
+        source.texts("SELECT CAST(page_size AS text) FROM pragma_page_size").await[0].parse().unwrap();
+    {
+        use std::io::{Seek as _, SeekFrom, Write as _};
+        let mut file = std::fs::OpenOptions::new().write(true).open(&source.location).unwrap();
+        file.seek(SeekFrom::Start((root - 1) * size)).unwrap();
+        file.write_all(&[0xff; 64]).unwrap();
+    }
+    let store = open(&source).await;
+    let damaged = store.backup(&directory.path().join("backup.db"), &mut |_| ()).await.unwrap_err();
+    assert!(matches!(damaged, Error::Database(database::Error::DamagedCopy { .. })), "{damaged}");
+    assert_eq!(damaged.code(), Code::DatabaseFailed);
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+    store.close().await;
+}
+
+/// A file that appears while the copy runs is not replaced.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_never_replaces_a_file() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        keep(&store, &tone("mine")).await;
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("backup.db");
+        let refused =
+            store.backup(&path, &mut |_| std::fs::write(&path, "another's").unwrap()).await.unwrap_err();
+        assert_eq!(refused.code(), Code::TargetNotEmpty, "{refused}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's");
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "nothing half written");
+        store.close().await;
     })
     .await;
 }

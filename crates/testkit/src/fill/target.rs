@@ -30,8 +30,8 @@ impl Target {
                 connection.execute_batch(SQLITE_SETTINGS).expect("a transaction");
                 Self::Sqlite(connection)
             }
-            Location::Postgres(options) => {
-                let mut connection = options.connect().await.expect("the server answers");
+            Location::Postgres(location) => {
+                let mut connection = location.connect_options().connect().await.expect("the server answers");
                 connection.execute("BEGIN").await.expect("a transaction");
                 Self::Postgres(connection)
             }

@@ -8,17 +8,16 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::ignored::is_in_git;
 use super::root::{Root, shown};
 use crate::Consent;
 
 /// Files that usually hold secrets, as patterns of gitignore.
 pub(crate) const SECRETS: &[&str] = &[
-    ".env",
-    ".env.*",
+    ".env*",
     "!.env.example",
     "!.env.sample",
     "!.env.template",
-    ".envrc",
     "*.pem",
     "*.key",
     "*.p12",
@@ -48,6 +47,7 @@ pub(crate) const SECRETS: &[&str] = &[
     ".config/gcloud/",
     ".config/gh/",
     ".docker/config.json",
+    "masque/token",
 ];
 
 /// The file that defines personas, at the root of a project and elsewhere.
@@ -64,7 +64,57 @@ pub struct Guard {
     /// Directories of the program itself, without links.
     own: Vec<PathBuf>,
     included: Included,
-    secrets: Gitignore,
+    secrets: SecretPatterns,
+}
+
+/// Patterns of files that usually hold secrets.
+#[derive(Debug, Clone)]
+pub struct SecretPatterns {
+    given: Vec<String>,
+    rules: Gitignore,
+}
+
+impl PartialEq for SecretPatterns {
+    fn eq(&self, other: &Self) -> bool {
+        self.given == other.given
+    }
+}
+
+impl Eq for SecretPatterns {}
+
+impl SecretPatterns {
+    /// Reads patterns of gitignore. Fails with the first invalid one.
+    pub fn parse<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, SecretPatternError> {
+        let mut builder = GitignoreBuilder::new("/");
+        let invalid = |pattern: &str| {
+            let pattern = pattern.to_owned();
+            move |source| SecretPatternError { pattern, source }
+        };
+        builder.case_insensitive(true).map_err(invalid(""))?;
+        let given: Vec<String> = patterns.into_iter().map(str::to_owned).collect();
+        for pattern in &given {
+            builder.add_line(None, &anywhere(pattern)).map_err(invalid(pattern))?;
+        }
+        let rules = builder.build().map_err(invalid(""))?;
+        Ok(Self { given, rules })
+    }
+
+    /// The list that holds unless the user has another one.
+    fn stock() -> Self {
+        match Self::parse(SECRETS.iter().copied()) {
+            Ok(patterns) => patterns,
+            Err(error) => unreachable!("the stock patterns are valid: {error}"),
+        }
+    }
+}
+
+/// An invalid gitignore pattern among those of secret files.
+#[derive(Debug, thiserror::Error)]
+#[error("invalid pattern {pattern:?}")]
+pub struct SecretPatternError {
+    pub pattern: String,
+    #[source]
+    pub source: ignore::Error,
 }
 
 impl fmt::Debug for Guard {
@@ -75,7 +125,7 @@ impl fmt::Debug for Guard {
 
 impl Default for Guard {
     fn default() -> Self {
-        Self { own: Vec::new(), included: Arc::new(Vec::new), secrets: patterns(SECRETS.iter().copied()) }
+        Self { own: Vec::new(), included: Arc::new(Vec::new), secrets: SecretPatterns::stock() }
     }
 }
 
@@ -92,9 +142,9 @@ impl Guard {
         self
     }
 
-    /// Replaces the patterns of secret files. Invalid patterns are skipped.
-    pub fn with_secrets<'a>(mut self, secrets: impl IntoIterator<Item = &'a str>) -> Self {
-        self.secrets = patterns(secrets);
+    /// Replaces the patterns of secret files.
+    pub fn with_secrets(mut self, secrets: SecretPatterns) -> Self {
+        self.secrets = secrets;
         self
     }
 
@@ -106,23 +156,29 @@ impl Guard {
         is_personas
             || self.own.iter().any(|own| absolute.starts_with(own))
             || (self.included)().iter().any(|included| is_same(included, &absolute))
+            || is_in_git(path)
             || is_in_repository(root.dir(), path)
     }
 
     /// True if the file usually holds secrets.
     pub(super) fn is_secret(&self, root: &Root, path: &Path) -> bool {
         let absolute = root.path().join(path);
-        self.secrets.matched_path_or_any_parents(&absolute, false).is_ignore()
+        self.secrets.rules.matched_path_or_any_parents(&absolute, false).is_ignore()
     }
 }
 
-fn patterns<'a>(lines: impl IntoIterator<Item = &'a str>) -> Gitignore {
-    let mut builder = GitignoreBuilder::new("/");
-    let _ = builder.case_insensitive(true);
-    for line in lines {
-        let _ = builder.add_line(None, line);
+/// A pattern that matches at any depth. One with a slash inside would count from the top of the file system.
+fn anywhere(pattern: &str) -> String {
+    let (not, plain) = match pattern.strip_prefix('!') {
+        Some(plain) => ("!", plain),
+        None => ("", pattern),
+    };
+    let has_inner_slash = plain.trim_end_matches('/').contains('/');
+    if has_inner_slash && !plain.starts_with('/') && !plain.starts_with("**/") {
+        format!("{not}**/{plain}")
+    } else {
+        pattern.to_owned()
     }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
 fn is_same(included: &Path, absolute: &Path) -> bool {

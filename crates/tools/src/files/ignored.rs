@@ -105,9 +105,14 @@ pub(crate) fn is_git(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git")
 }
 
-/// It is neither listed nor searched nor written, named or not.
+/// True if a path leads into a repository's own store.
+pub(crate) fn is_in_git(path: &Path) -> bool {
+    path.components().any(|part| is_git(part.as_os_str()))
+}
+
+/// A repository's own store is neither listed nor searched, named or not.
 pub(crate) fn refuse_git(path: &Path) -> Result<(), String> {
-    if path.components().any(|part| is_git(part.as_os_str())) {
+    if is_in_git(path) {
         return Err(format!("{} belongs to git; leave it to git itself", shown(path)));
     }
     Ok(())

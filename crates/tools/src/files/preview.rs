@@ -1,6 +1,8 @@
 //! The effect of a call that changes a file, before it runs.
 
 use agent::{Concern, ToolCall};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::edit;
@@ -9,23 +11,29 @@ use crate::input::parsed;
 use crate::text::is_binary;
 
 /// The facts by which a user decides about a call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Preview {
+    /// Reasons to ask whatever a preset says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub concerns: Vec<Concern>,
     /// None for a call that changes no file below the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<FileChange>,
 }
 
 /// The change of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct FileChange {
     /// Relative to the root, without links.
     pub path: String,
     /// True if the file is there.
     pub exists: bool,
-    /// The text of the file now. None if there is none, or if it is no text.
+    /// The text of the file now. None if there is none, or if it is not text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     /// The text of the file afterwards. None if the call would fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::guard::needs_consent;
-use super::ignored::refuse_git;
+use super::ignored::is_in_git;
 use super::root::{Root, refuse_special, shown};
 use super::walk::Watch;
 use crate::Consent;
@@ -62,8 +62,10 @@ impl Target {
     /// A protected file needs the user's consent.
     pub(super) fn find(root: &Root, path: &Path, consent: Consent) -> Result<Self, String> {
         let explain = |error: io::Error| root.explain(path, &error);
-        // A hook or a setting that is written there would run as a command later.
-        refuse_git(path)?;
+        // No directory is made in a repository's own store without consent either.
+        if consent == Consent::Missing && is_in_git(path) {
+            return Err(needs_consent(path));
+        }
         let path = match root.dir().symlink_metadata(path) {
             Ok(found) if found.is_symlink() || found.is_dir() => root.resolved(path)?,
             // Resolve only the path to the file: another file may take its place at any time.
@@ -71,7 +73,6 @@ impl Target {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::beside(root, path, true)?,
             Err(error) => return Err(explain(error)),
         };
-        refuse_git(&path)?;
         if consent == Consent::Missing && root.guard().protects(root, &path) {
             return Err(needs_consent(&path));
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use agent::{Concern, ToolCall};
 use serde_json::{Value, json};
-use tools::{Consent, Guard, Invocation, Root, RunContext, ToolSource, Workspace};
+use tools::{Consent, Guard, Invocation, Root, RunContext, SecretPatterns, ToolSource, Workspace};
 
 use crate::{Project, called};
 
@@ -35,6 +35,8 @@ async fn a_protected_file_is_written_only_with_consent() {
         "new/personas.toml",
         "store.git/hooks/post-update",
         "store.git/config",
+        ".git/hooks/pre-commit",
+        "sub/.GIT/config",
         // It completes a repository.
         "half/HEAD",
     ];
@@ -87,6 +89,12 @@ async fn a_secret_file_is_read_only_with_consent() {
     let secret = [
         ".env",
         ".env.local",
+        ".env-production",
+        ".env_prod",
+        ".envrc",
+        "me/.config/gcloud/x.json",
+        "me/.config/gh/hosts.yml",
+        "me/.docker/config.json",
         "deploy/id_ed25519",
         "certs/server.PEM",
         ".ssh/config",
@@ -125,12 +133,25 @@ async fn a_secret_file_is_read_only_with_consent() {
 #[tokio::test]
 async fn the_users_own_list_replaces_the_stock_one() {
     let project = Project::new();
-    project.put("vault/a.txt", "x").put(".env", "x");
+    project
+        .put("vault/a.txt", "x")
+        .put(".env", "x")
+        .put("app/config/prod.txt", "x")
+        .put("config/prod.txt", "x");
     let root = project.root().canonicalize().expect("a root");
-    let root = Root::open_exactly(&root, Guard::default().with_secrets(["vault/"])).expect("a root");
+    let secrets = SecretPatterns::parse(["vault/", "config/prod.txt"]).expect("patterns");
+    let root = Root::open_exactly(&root, Guard::default().with_secrets(secrets)).expect("a root");
     let read = tools::files(&root).into_iter().find(|tool| tool.tool.name == "read_file").expect("a tool");
     let asks = |path: &str| !read.concerns(&called(json!({ "path": path })).call).is_empty();
     assert!(asks("vault/a.txt") && !asks(".env"));
+    // A pattern with a slash matches at any depth.
+    assert!(asks("config/prod.txt") && asks("app/config/prod.txt"));
+}
+
+#[test]
+fn an_invalid_pattern_is_an_error() {
+    let error = SecretPatterns::parse(["vault/", "[z-a]"]).expect_err("an invalid range");
+    assert_eq!(error.pattern, "[z-a]");
 }
 
 /// The attack: the root of a session is replaced by a link that leads outside.

@@ -42,9 +42,9 @@ async fn failed_writes_are_reported() {
         ("dir", "directory"),
         (".", "."),
         ("dir/x/y", "file"),
-        (".git/hooks/pre-commit", "git"),
-        ("dir/../.GIT/config", "git"),
-        ("sub/.git", "git"),
+        (".git/hooks/pre-commit", "consent"),
+        ("dir/../.GIT/config", "consent"),
+        ("sub/.git", "consent"),
     ] {
         let text = project.fails("write_file", json!({ "path": path, "content": "x" })).await;
         assert!(text.contains(expected), "{path}: {text}");

@@ -12,11 +12,11 @@ use crate::chores::workspace::Workspace;
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let Some((name, rest)) = arguments.split_first() else {
-        bail!("name a benchmark: library [LARGEST], files [LARGEST], loop, or mcp");
+        bail!("name a benchmark: library [LARGEST], files [LARGEST], import, loop, mcp, or preview");
     };
     let mut measured = Vec::new();
     match name.as_str() {
-        "library" | "files" | "loop" => {}
+        "library" | "files" | "import" | "loop" | "preview" => {}
         "mcp" => {
             let built = process::status(cargo().args(["build", "--release", "--package", "masque"]))?;
             if !built.success() {
@@ -24,7 +24,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             }
             measured.push(workspace.binary("release", "masque"));
         }
-        unknown => bail!("unknown benchmark {unknown:?}; there are library, files, loop and mcp"),
+        unknown => {
+            bail!("unknown benchmark {unknown:?}; there are library, files, import, loop, mcp and preview")
+        }
     }
     let mut bench = cargo();
     bench.args(["run", "--release", "--package", "bench", "--", name]).args(measured).args(rest);

@@ -10,7 +10,8 @@ use anyhow::{Context, Result, bail};
 use crate::cargo;
 use crate::chores::postgres::{self, Postgres};
 use crate::chores::workspace::Workspace;
-use crate::chores::{process, venv};
+use crate::chores::{process, strace, venv};
+use crate::web::{self, Built, Page};
 
 /// The variable in which tests look for a python that has the official MCP SDK.
 const PYTHON_VARIABLE: &str = "MASQUE_TEST_PYTHON";
@@ -32,16 +33,27 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         || python_with_sdk(&workspace),
         |python| python.display().to_string(),
     )?;
+    let strace =
+        setup.need("strace", "the tests of failing calls and power cuts are", strace::provide, |strace| {
+            strace.display().to_string()
+        })?;
+
+    let is_whole = !selects_packages(arguments);
+    let page = if is_whole { setup.page()? } else { None };
 
     let mut tests = cargo();
     tests
         .current_dir(&workspace.root)
         .arg("test")
-        .args((!selects_packages(arguments)).then_some("--workspace"))
+        .args(is_whole.then_some("--workspace"))
         .args(arguments)
         .env_remove(postgres::URL_VARIABLE)
         .env_remove(PYTHON_VARIABLE)
+        .env_remove(strace::VARIABLE)
         .env_remove(LIVE_VARIABLE);
+    if let Some(strace) = &strace {
+        tests.env(strace::VARIABLE, strace);
+    }
     if let Some(postgres) = &postgres {
         tests.env(postgres::URL_VARIABLE, postgres.url());
     }
@@ -51,12 +63,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let started = Instant::now();
     let status = process::status(&mut tests)?;
     setup.step("cargo test", &status.to_string(), started.elapsed());
+    let page_passed = match page {
+        Some(page) => setup.test_page(&page)?,
+        None => true,
+    };
 
     let started = Instant::now();
     drop(postgres);
     setup.step("clean-up", "done", started.elapsed());
     setup.summarise();
-    Ok(process::exit_code(status))
+    Ok(if status.success() && !page_passed { ExitCode::FAILURE } else { process::exit_code(status) })
 }
 
 /// `--live`: the loop against a real model, one test at a time, with its output. Not in CI.
@@ -122,6 +138,26 @@ impl Setup {
                 Ok(None)
             }
         }
+    }
+
+    /// Builds the page, for the tests that open it. None if there is none, or no Node.
+    fn page(&mut self) -> Result<Option<Page>> {
+        let Some(page) = Page::find() else { return Ok(None) };
+        let build = || match web::build() {
+            Ok(Built::NoNode) => bail!("npm was not found; install Node 20 or newer"),
+            Ok(built) => Ok(built),
+            Err(error) => bail!("{error}"),
+        };
+        let built = self.need("the page", "its tests are", build, |built| built.describe().to_owned())?;
+        Ok(built.map(|_| page))
+    }
+
+    /// Runs the tests of the page. Returns true if they passed.
+    fn test_page(&mut self, page: &Page) -> Result<bool> {
+        let started = Instant::now();
+        let status = process::status(&mut page.npm(&["test"]))?;
+        self.step("npm test", &status.to_string(), started.elapsed());
+        Ok(status.success())
     }
 
     fn step(&mut self, what: &str, outcome: &str, took: Duration) {

@@ -26,7 +26,7 @@ impl Setting {
         assert_eq!(session.status, SessionStatus::Idle);
         let live = Arc::new(LiveSession::new(session.id, None, Mode::Build, 0));
         let (journal, cancel) = (MemoryJournal::new(Mode::Build), CancellationToken::new());
-        let live_run = live.start(cancel.clone(), true);
+        let live_run = live.start(String::new(), cancel.clone(), true);
         let record = Record::new(Box::new(journal.clone()), live_run, session, Vec::new(), cancel);
         Self { run: ActiveRun { record, machine: Run::new(5) }, journal, live }
     }

@@ -22,6 +22,8 @@ struct RunControl {
     cancel: CancellationToken,
     /// Continues without viewers.
     detached: bool,
+    /// The name under which the run holds its session.
+    holder: String,
     number: u64,
     /// A user cancelled it. That also ends a run that begins to wait at this moment; the loss of the
     /// last viewer and the end of the process do not.
@@ -34,12 +36,17 @@ impl RunSlot {
     }
 
     /// Starts a run. Returns its number, by which it is stopped.
-    pub(super) fn start(&self, cancel: CancellationToken, detached: bool) -> u64 {
+    pub(super) fn start(&self, holder: String, cancel: CancellationToken, detached: bool) -> u64 {
         let mut state = self.state();
         let detached = detached || state.viewers == 0;
         state.started += 1;
-        state.current = Some(RunControl { cancel, detached, number: state.started, is_unwanted: false });
-        state.started
+        let number = state.started;
+        // A run that is still here when the next one begins has lost the session.
+        if let Some(lost) = &state.current {
+            lost.cancel.cancel();
+        }
+        state.current = Some(RunControl { cancel, detached, holder, number, is_unwanted: false });
+        number
     }
 
     /// Stops a run, unless the next one has begun already. Returns true if a user had cancelled it.
@@ -50,6 +57,18 @@ impl RunSlot {
 
     pub(in crate::running) fn is_running(&self) -> bool {
         self.state().current.is_some()
+    }
+
+    /// The name under which the current run holds its session.
+    pub(in crate::running) fn holder(&self) -> Option<String> {
+        self.state().current.as_ref().map(|run| run.holder.clone())
+    }
+
+    /// Stops a run that no longer holds its session, unless the next one has begun already.
+    pub(in crate::running) fn interrupt_lost(&self, holder: &str) {
+        if let Some(control) = self.state().current.as_ref().filter(|run| run.holder == holder) {
+            control.cancel.cancel();
+        }
     }
 
     /// Cancels the run on a user's behalf.
@@ -94,7 +113,7 @@ mod tests {
     fn started(viewers: usize, detached: bool) -> (RunSlot, u64, CancellationToken) {
         let (slot, cancel) = (RunSlot::default(), CancellationToken::new());
         (0..viewers).for_each(|_| slot.add_viewer());
-        let number = slot.start(cancel.clone(), detached);
+        let number = slot.start("n.1".to_owned(), cancel.clone(), detached);
         (slot, number, cancel)
     }
 
@@ -130,9 +149,23 @@ mod tests {
     }
 
     #[test]
+    fn a_lost_run_is_interrupted_and_its_successor_is_not() {
+        let (slot, _, first) = started(0, false);
+        let second = CancellationToken::new();
+        slot.interrupt_lost("n.2");
+        assert!(!first.is_cancelled());
+        slot.start("n.2".to_owned(), second.clone(), false);
+        assert!(first.is_cancelled());
+        slot.interrupt_lost("n.1");
+        assert!(!second.is_cancelled());
+        slot.interrupt_lost("n.2");
+        assert!(second.is_cancelled());
+    }
+
+    #[test]
     fn a_run_does_not_stop_its_successor() {
         let (slot, first, _) = started(0, false);
-        let second = slot.start(CancellationToken::new(), false);
+        let second = slot.start("n.2".to_owned(), CancellationToken::new(), false);
         assert!(!slot.stop(first) && slot.is_running());
         slot.stop(second);
         assert!(!slot.is_running());

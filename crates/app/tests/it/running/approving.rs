@@ -5,8 +5,9 @@ use agent::{
 };
 use app::running::{ApprovalPolicy, Decision, EventId, SendOptions};
 use app::{Code, ErrorKind, Remedy};
-use chrono::{TimeDelta, Utc};
-use sessions::{AfterRun, Lease, RunChange};
+use chrono::Utc;
+use sessions::{AfterRun, RunChange};
+use testkit::sessions::claim;
 use uuid::Uuid;
 
 use super::stage::{
@@ -400,10 +401,9 @@ async fn leave_waiting(stage: &Stage<'_>, id: Uuid, policy: ApprovalPolicy) {
     let turn =
         |body| Entry::Turn(Turn { id: Uuid::now_v7(), created_at: Utc::now(), body, provider_state: None });
     let store = stage.store().await;
-    let lease = Lease { node: "gone".to_owned(), until: Utc::now() + TimeDelta::minutes(1) };
     let options = RunOptions { policy, max_tool_rounds: None };
     let message = turn(TurnBody::User { content: "write both".to_owned() });
-    store.begin_run(id, &lease, 0, &[message], None, options).await.unwrap();
+    store.begin_run(id, &claim("gone"), 0, &[message], None, options).await.unwrap();
     let input = serde_json::json!({ "path": "a.txt", "content": "A" });
     let input = input.as_object().unwrap().clone();
     let call = ToolCall { id: "call_1".to_owned(), name: "write_file".to_owned(), input };
@@ -439,11 +439,14 @@ async fn a_run_that_resumes_elsewhere_keeps_its_policy() {
                 ApprovalPolicy::Refuse | ApprovalPolicy::Read => {
                     (SessionStatus::Idle, vec![None, Some(Refusal::NobodyToAsk)])
                 }
-                ApprovalPolicy::All => (SessionStatus::Idle, vec![None, None]),
+                ApprovalPolicy::All | ApprovalPolicy::AllUnattended => {
+                    (SessionStatus::Idle, vec![None, None])
+                }
             };
             assert_eq!(status, expected, "{policy}");
             assert_eq!(refusals(&stage.view(id).await), refusals_expected, "{policy}");
-            assert_eq!(stage.file("b.txt").exists(), *policy == ApprovalPolicy::All, "{policy}");
+            let runs = matches!(policy, ApprovalPolicy::All | ApprovalPolicy::AllUnattended);
+            assert_eq!(stage.file("b.txt").exists(), runs, "{policy}");
             elsewhere.cancel(id).await.unwrap();
             elsewhere.stop().await;
         }

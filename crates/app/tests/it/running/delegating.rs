@@ -445,6 +445,7 @@ async fn an_idle_delegate_does_not_escape_the_plan_above_it() {
         let child = below(stage, id).await.remove(0);
         assert_eq!(child.status, SessionStatus::Idle);
         stage.runtime.set_mode(id, Mode::Plan).await.unwrap();
+        assert_eq!(stage.view(child.id).await.session.mode, Mode::Plan, "the view shows the mode that holds");
         for runtime in [stage.runtime.clone(), stage.restarted().await] {
             // A viewer that was there before must not hide the session above.
             let watching = runtime.events(child.id, None).await.unwrap();

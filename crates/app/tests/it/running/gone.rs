@@ -1,10 +1,11 @@
 //! Sessions whose process is gone are usable for the next process.
 
 use agent::{End, Entry, ErrorCode, Event, Mode, RunOptions, SessionStatus, ToolCall, Turn, TurnBody};
-use app::ErrorKind;
 use app::running::{EventId, SendOptions};
-use chrono::{TimeDelta, Utc};
-use sessions::{BeginOutcome, Lease, RunChange};
+use app::{Code, ErrorKind, Remedy};
+use chrono::Utc;
+use sessions::{BeginOutcome, RunChange};
+use testkit::sessions::{claim, release};
 use uuid::Uuid;
 
 use super::stage::{PATIENCE, Stage, assert_whole, end, hear, names, on_stage, results, to_the_end, turns};
@@ -23,14 +24,14 @@ fn turn(body: TurnBody) -> Entry {
     Entry::Turn(Turn { id: Uuid::now_v7(), created_at: Utc::now(), body, provider_state: None })
 }
 
-/// Leaves a session as a process does that was killed while a tool ran and whose lease is over then.
-async fn cut_off(stage: &Stage<'_>, id: Uuid, over_in: TimeDelta) {
+/// Leaves a session as a process does that was killed while a tool ran. Its lease is not known to be over.
+pub(crate) async fn cut_off(stage: &Stage<'_>, id: Uuid) {
     let store = stage.store().await;
-    let lease = Lease { node: "gone".to_owned(), until: Utc::now() + over_in };
     let message = turn(TurnBody::User { content: "work".to_owned() });
     let last = store.session(id).await.unwrap().unwrap().last_seq;
-    let began =
-        store.begin_run(id, &lease, last, &[message], Some("work"), RunOptions::default()).await.unwrap();
+    let (claim, message) = (claim("gone"), [message]);
+    let began = store.begin_run(id, &claim, last, &message, Some("work"), RunOptions::default());
+    let began = began.await.unwrap();
     assert!(matches!(began, BeginOutcome::Started(_)), "{began:?}");
     let call = turn(TurnBody::ToolCall {
         call: ToolCall { id: "call_1".to_owned(), name: "run_command".to_owned(), ..ToolCall::default() },
@@ -41,9 +42,15 @@ async fn cut_off(stage: &Stage<'_>, id: Uuid, over_in: TimeDelta) {
     store.close().await;
 }
 
+/// From now on, the lease of a session is known to be over.
+async fn lose(stage: &Stage<'_>, id: Uuid) {
+    release(&testkit::Database::at(&stage.location().await), id).await;
+}
+
 async fn lost(stage: &Stage<'_>) -> Uuid {
     let id = stage.session(Mode::Build).await;
-    cut_off(stage, id, TimeDelta::seconds(-1)).await;
+    cut_off(stage, id).await;
+    lose(stage, id).await;
     id
 }
 
@@ -90,7 +97,7 @@ async fn cancelling_ends_it_on_record() {
 async fn a_cancel_request_takes_effect_once_the_process_is_gone() {
     on_stage(TALKS, async |stage| {
         let id = stage.session(Mode::Build).await;
-        cut_off(stage, id, TimeDelta::milliseconds(1_500)).await;
+        cut_off(stage, id).await;
         assert!(stage.runtime.cancel(id).await.unwrap());
         assert_eq!(stage.view(id).await.session.status, SessionStatus::Running);
         let mut events = stage.runtime.events(id, None).await.unwrap();
@@ -104,7 +111,7 @@ async fn a_cancel_request_takes_effect_once_the_process_is_gone() {
 async fn viewers_learn_of_the_end() {
     on_stage(TALKS, async |stage| {
         let id = stage.session(Mode::Build).await;
-        cut_off(stage, id, TimeDelta::milliseconds(500)).await;
+        cut_off(stage, id).await;
         let other = stage.restarted().await;
         let (mut here, mut there) = (
             stage.runtime.events(id, None).await.unwrap(),
@@ -163,7 +170,8 @@ async fn those_below_it_end_with_it() {
         };
         store.create(&below).await.unwrap();
         store.close().await;
-        cut_off(stage, below.id, TimeDelta::seconds(-1)).await;
+        cut_off(stage, below.id).await;
+        lose(stage, below.id).await;
         assert!(stage.runtime.cancel(id).await.unwrap());
         is_ended(stage, id, End::Cancelled).await;
         is_ended(stage, below.id, End::Cancelled).await;
@@ -180,7 +188,9 @@ async fn another_process_soon_knows_that_it_is_busy() {
         let mut events = stage.runtime.send(id, "slowly".to_owned(), SendOptions::default()).await.unwrap();
         hear(&mut events, "text_delta", 1).await;
         let busy = other.send(id, "hello".to_owned(), SendOptions::default()).await;
-        assert_eq!(refused(busy).kind, ErrorKind::Conflict);
+        let busy = refused(busy);
+        assert_eq!((busy.kind, busy.code), (ErrorKind::Conflict, Code::SessionBusy));
+        assert_eq!(busy.remedies, [Remedy::WaitOrCancel]);
         assert_eq!(other.session(id).await.unwrap().session.status, SessionStatus::Running);
         assert!(other.cancel(id).await.unwrap());
         let rest = tokio::time::timeout(PATIENCE, to_the_end(events)).await.unwrap();

@@ -111,7 +111,7 @@ async fn tools_of_a_source_run_by_the_policy_and_their_events_are_noted() {
                 _ => None,
             });
             match policy {
-                ApprovalPolicy::All => {
+                ApprovalPolicy::All | ApprovalPolicy::AllUnattended => {
                     assert_eq!((event, refusal), (Some(json!({ "die": 4 })), Some(None)));
                     assert_eq!(performed.text(), Some("I rolled: 4"));
                 }

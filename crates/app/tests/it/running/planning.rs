@@ -224,6 +224,17 @@ async fn a_plan_is_handed_over_and_only_the_user_goes_on_to_build() {
         assert_eq!(view.session.mode, Mode::Build);
         stage.say_with(id, "go", ApprovalPolicy::All).await;
         assert!(stage.file("a.txt").exists());
+
+        // An approved plan that is sent back is none: the session plans again, on every front.
+        let back = json!({ "id": id, "decision": "send_back" });
+        let view = stage.runtime.decide_plan(input(back)).await.unwrap();
+        assert_eq!(view.session.plan.unwrap().status, PlanStatus::SentBack);
+        assert_eq!(view.session.mode, Mode::Plan);
+        assert_eq!(stage.view(id).await.session.mode, Mode::Plan);
+        let report =
+            refused(stage.runtime.decide_plan(input(json!({ "id": id, "decision": "approve" }))).await);
+        assert_eq!((report.code, report.subject.field.as_deref()), (Code::MissingField, Some("hash")));
+        assert_eq!(report.remedies, [app::Remedy::ReadPlan { session: id.to_string() }]);
     })
     .await;
 }
@@ -300,7 +311,9 @@ async fn an_approval_counts_once_and_for_the_plan_that_was_seen() {
         stage.say(id, "plan").await;
         let seen = plan().await.hash();
         stage.say(id, "other").await;
-        assert_eq!(refused(stage.runtime.approve_plan(id, &seen).await).code, Code::PlanChanged);
+        let report = refused(stage.runtime.approve_plan(id, &seen).await);
+        assert_eq!(report.code, Code::PlanChanged);
+        assert_eq!(report.remedies, [app::Remedy::ReadPlan { session: id.to_string() }]);
         assert_eq!((mode().await, plan().await.status), (Mode::Plan, PlanStatus::Proposed));
         stage.runtime.send_plan_back(id).await.unwrap();
         let seen = plan().await.hash();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{End, Event, Mode, Refusal};
+use agent::{End, Event, Mode, Notice, Refusal};
 use app::Code;
 use app::running::{ApprovalPolicy, CreateSession, Grants};
 use persona::{Kind, Scope};
@@ -304,7 +304,8 @@ async fn a_library_write_grants_nothing() {
             let options = app::running::SendOptions { policy: ApprovalPolicy::Refuse, ..Default::default() };
             let events = to_the_end(runtime.send(id, "go".to_owned(), options).await.unwrap()).await;
             let warned = events.iter().any(|event| {
-                matches!(event, Event::Error { message, .. } if message.contains("masque trust --preset kit"))
+                matches!(event, Event::Notice { notice: Notice::UnconfirmedPresets { presets, .. } }
+                    if presets.iter().any(|preset| preset.as_str() == "kit"))
             });
             runtime.stop().await;
             (stage.file("a.txt").exists(), warned)
@@ -374,7 +375,7 @@ async fn a_running_server_trusts_no_file_that_changed() {
             let preset = json!({ "name": "free" });
             runtime.library().get::<persona::ToolPreset>(&input(preset)).await.unwrap().entity
         };
-        while agent::auto_tools(&read().await).next().is_none() {
+        while read().await.auto_tools().next().is_none() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
         assert!(!run().await, "the file says auto, and the user trusted another one");
@@ -404,42 +405,15 @@ async fn a_project_that_shadows_a_persona_is_announced() {
             let id = runtime.create_session(create).await.unwrap().session.id;
             let events =
                 to_the_end(runtime.send(id, "hi".to_owned(), Default::default()).await.unwrap()).await;
-            let told = events.iter().filter(|event| matches!(event, Event::Error { .. })).count();
-            assert_eq!(told, announced, "{name} {project}");
+            let shadows = |event: &&Event| {
+                matches!(
+                    event,
+                    Event::Notice { notice: Notice::ShadowsPersona { scope: Scope::Builtin, .. } }
+                )
+            };
+            assert_eq!(events.iter().filter(shadows).count(), announced, "{name} {project}");
             runtime.stop().await;
         }
-    })
-    .await;
-}
-
-/// The attack: a client of the library writes the approval to the user's own file, where it counts.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_program_adds_no_approval_to_the_users_own_file() {
-    on_stage(SILENT, async |stage| {
-        let preset = |tools: Value| {
-            let entity = json!({ "name": "kit", "categories": { "work": tools } });
-            json!({ "kind": "tool_preset", "name": "kit", "entity": entity, "scope": "global" })
-        };
-        let ask = json!([{ "name": "write_file", "approval": "ask" }]);
-        let auto = json!([{ "name": "write_file", "approval": "auto" }]);
-        let more = json!([{ "name": "*", "approval": "auto" }]);
-        let (user, program) = (&stage.world.author, app::Author::new("agent", "mcp"));
-        let library = &stage.world.library;
-        assert_eq!(
-            refused(library.save_entity(&program, input(preset(auto.clone()))).await).code,
-            Code::NeedsConsent
-        );
-        library.save_entity(&program, input(preset(ask))).await.unwrap();
-        assert_eq!(
-            refused(library.save_entity(&program, input(preset(auto.clone()))).await).code,
-            Code::NeedsConsent
-        );
-        library.save_entity(user, input(preset(auto.clone()))).await.unwrap();
-        assert_eq!(
-            refused(library.save_entity(&program, input(preset(more))).await).code,
-            Code::NeedsConsent
-        );
-        library.save_entity(&program, input(preset(auto))).await.unwrap();
     })
     .await;
 }

@@ -27,7 +27,7 @@ async fn cancelled_reads_keep_their_permits_and_leave_a_connection_free() {
     let path = directory.path().join("a.db");
     let writer = Connection::open(&path).expect("a fresh file");
     writer.execute_batch("CREATE TABLE numbers (n); INSERT INTO numbers VALUES (1), (2)").expect("rows");
-    let readers = Arc::new(Readers::open(&path).expect("it opens"));
+    let readers = Arc::new(Readers::open(Address::of(&path)).expect("it opens"));
     let sql = "SELECT n FROM numbers ORDER BY n";
     let tasks: Vec<_> = (0..LONG_READS)
         .map(|_| {

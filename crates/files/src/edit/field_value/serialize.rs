@@ -197,7 +197,7 @@ impl SerializeMap for Map {
     fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Never> {
         match key.serialize(Build { position: 0 })? {
             Some(FieldValue::Text(key)) => self.key = Some(key),
-            _ => return never("a key that is no text"),
+            _ => return never("a key that is not a text"),
         }
         Ok(())
     }

@@ -99,7 +99,9 @@ fn is_repeatable(field: &Field) -> bool {
 /// True for lists and maps of tables without a shorter syntax, such as a name or `CATEGORY=N`.
 fn takes_json(field: &Field) -> bool {
     match field.shape {
-        Shape::List { item, .. } => item.type_name != MODEL && !item.may_be_bare && !item.is_named,
+        Shape::List { item, .. } => {
+            item.type_name != MODEL && !item.may_be_bare && !item.may_be_text && !item.is_named
+        }
         Shape::Map { of, .. } => !matches!(of.shape, Shape::Number { .. }),
         _ => false,
     }
@@ -147,6 +149,7 @@ impl FieldFlag {
                 argument.value_parser(PossibleValuesParser::new(words.chain(none)))
             }
             Shape::Whole { .. } => argument.value_parser(clap::value_parser!(u32)),
+            Shape::Number { .. } => argument.value_parser(clap::value_parser!(f64)),
             _ if takes_json(self.field) => argument.value_parser(json_value),
             Shape::Map { .. } => argument.value_parser(pair),
             Shape::List { item, .. } if item.type_name == MODEL => argument.value_parser(model),
@@ -163,6 +166,7 @@ impl FieldFlag {
             |id: &str| matches.get_many::<String>(id).map(|values| values.filter(|it| !it.is_empty()));
         Some(match self.field.shape {
             Shape::Whole { .. } => json!(matches.get_one::<u32>(id)?),
+            Shape::Number { .. } => json!(matches.get_one::<f64>(id)?),
             _ if takes_json(self.field) => match matches.get_one::<Value>(id)? {
                 Value::Null => self.field.unset_json(),
                 value => value.clone(),
@@ -173,6 +177,9 @@ impl FieldFlag {
             }
             Shape::List { item, .. } if item.type_name == MODEL => {
                 matches.get_many::<Value>(id)?.filter(|model| !model.is_null()).cloned().collect()
+            }
+            Shape::List { item, .. } if item.may_be_text => {
+                texts(id)?.map(|text| text_or_table(text)).collect()
             }
             // A part is linked by name, and a new stage has only a name.
             Shape::List { item, .. } if !item.may_be_bare => {
@@ -190,11 +197,12 @@ fn value_name(field: &Field) -> String {
     match field.shape {
         Shape::Name(_) | Shape::Names(..) => "NAME".to_owned(),
         Shape::Base => "NAME|SCOPE:NAME".to_owned(),
-        Shape::Whole { .. } => "N".to_owned(),
+        Shape::Whole { .. } | Shape::Number { .. } => "N".to_owned(),
         Shape::Word(_) => last,
         _ if takes_json(field) => "JSON".to_owned(),
         Shape::Words { .. } => last.strip_suffix('S').unwrap_or(&last).to_owned(),
         Shape::List { item, .. } if item.type_name == MODEL => "PROVIDER/MODEL".to_owned(),
+        Shape::List { item, .. } if item.may_be_text => "TEXT|JSON".to_owned(),
         Shape::List { .. } => "NAME".to_owned(),
         Shape::Map { .. } => "CATEGORY=N".to_owned(),
         _ => "TEXT".to_owned(),
@@ -230,6 +238,12 @@ fn json_value(text: &str) -> std::result::Result<Value, String> {
         return Ok(Value::Null);
     }
     serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))
+}
+
+/// A table if the text is a JSON object, else the text itself.
+fn text_or_table(text: &str) -> Value {
+    let table = text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
+    table.unwrap_or_else(|| text.into())
 }
 
 /// The fate of a field's current value in an update, for the help of the field's flag.

@@ -10,10 +10,15 @@ use tools::{FileChange, Preview};
 
 use crate::ask;
 use crate::failure::Result;
-use crate::output::{Output, Stream, Style};
+use crate::output::{Output, Stream, Style, width_of};
 
-/// Lines of a page. The user turns to the next one.
-const PAGE_LINES: usize = 60;
+/// Rows of a screen that are not part of a page: the title, the number of further lines, the question, its
+/// help, and one to see where the page begins.
+const ROWS_AROUND: usize = 5;
+/// The least rows of a page.
+const LEAST_ROWS: usize = 5;
+/// Columns before a line.
+const INDENT: usize = 2;
 /// Unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
 
@@ -21,6 +26,9 @@ const QUESTION: &str = "Allow it?";
 const HELP: &str = "y: yes, once · a: always in this session · n: no · n REASON: no, with a reason";
 const HELP_MORE: &str =
     "m: more · y: yes, once · a: always in this session · n: no · n REASON: no, with a reason";
+/// No answer covers later calls about a protected or secret file.
+const HELP_ONCE: &str = "y: yes, once · n: no · n REASON: no, with a reason";
+const HELP_ONCE_MORE: &str = "m: more · y: yes, once · n: no · n REASON: no, with a reason";
 
 /// An answer to the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +45,15 @@ pub(super) struct Question {
     tool: String,
     /// The lines that were not shown yet.
     lines: VecDeque<(Style, String)>,
+    /// True if only this very call can be allowed.
+    is_once: bool,
     to: Stream,
 }
 
 impl Question {
     pub(super) fn new(call: &ToolCall, preview: &Preview, to: Stream) -> Self {
-        Self { tool: call.name.clone(), lines: described(call, preview).into(), to }
+        let (lines, is_once) = (described(call, preview).into(), !preview.concerns.is_empty());
+        Self { tool: call.name.clone(), lines, is_once, to }
     }
 
     /// Shows what the call would do, and asks. None if the question was interrupted.
@@ -50,7 +61,12 @@ impl Question {
         output.pieces(self.to, &[(Style::Warning, &*self.tool), (Style::Plain, " needs your approval:")])?;
         loop {
             self.turn_page(output)?;
-            let help = if self.lines.is_empty() { HELP } else { HELP_MORE };
+            let (help, parse): (_, fn(&str) -> _) = match (self.is_once, self.lines.is_empty()) {
+                (false, true) => (HELP, parse),
+                (false, false) => (HELP_MORE, parse),
+                (true, true) => (HELP_ONCE, parse_once),
+                (true, false) => (HELP_ONCE_MORE, parse_once),
+            };
             let decision = match ask::until_valid(QUESTION, help, parse, output).await? {
                 None => return Ok(None),
                 Some(Reply::More) => continue,
@@ -64,7 +80,7 @@ impl Question {
 
     /// Shows the next page, and how many lines follow it.
     fn turn_page(&mut self, output: &mut Output) -> Result<()> {
-        let end = self.lines.len().min(PAGE_LINES);
+        let end = page(&self.lines, Screen::of_questions());
         for (style, line) in self.lines.drain(..end) {
             output.pieces(self.to, &[(Style::Plain, "  "), (style, &line)])?;
         }
@@ -75,6 +91,42 @@ impl Question {
                 output.pieces(self.to, &[(Style::Plain, "  "), (Style::Warning, &more)])
             }
         }
+    }
+}
+
+/// The size of a terminal, in characters.
+#[derive(Debug, Clone, Copy)]
+struct Screen {
+    columns: usize,
+    rows: usize,
+}
+
+impl Screen {
+    /// The terminal on which questions appear.
+    fn of_questions() -> Self {
+        let size = terminal_size::terminal_size_of(std::io::stderr());
+        let (columns, rows) = size.map_or((80, 24), |(columns, rows)| (columns.0, rows.0));
+        Self { columns: usize::from(columns).max(1), rows: usize::from(rows) }
+    }
+}
+
+/// The number of lines that fit on a screen beside a question. At least one, however long it is.
+fn page(lines: &VecDeque<(Style, String)>, screen: Screen) -> usize {
+    let mut left = screen.rows.saturating_sub(ROWS_AROUND).max(LEAST_ROWS);
+    let fits = |(_, line): &&(Style, String)| {
+        let rows = (INDENT + width_of(line)).div_ceil(screen.columns);
+        let fits = rows <= left;
+        left = left.saturating_sub(rows);
+        fits
+    };
+    lines.iter().take_while(fits).count().max(1).min(lines.len())
+}
+
+/// The same without an answer for later calls.
+fn parse_once(answer: &str) -> std::result::Result<Reply, String> {
+    match parse(answer) {
+        Ok(Reply::Always) => Err("masque asks about this file every time: expected y, n or m".to_owned()),
+        other => other.map_err(|_| "expected y, n, n and a reason, or m for more".to_owned()),
     }
 }
 
@@ -119,7 +171,7 @@ fn described_input(
             let path = change.map_or(path, |change| &change.path);
             let state = match change {
                 Some(FileChange { exists: true, before: Some(_), .. }) => " (overwrites the file)",
-                Some(FileChange { exists: true, .. }) => " (overwrites a file that is no text)",
+                Some(FileChange { exists: true, .. }) => " (overwrites a file that is not text)",
                 Some(_) => " (a new file)",
                 None => "",
             };
@@ -173,7 +225,7 @@ mod tests {
     use serde_json::{Value, json};
     use tools::{FileChange, Preview};
 
-    use super::{Reply, described, parse};
+    use super::{Reply, Screen, Style, described, page, parse, parse_once};
 
     #[test]
     fn only_clear_answers_are_accepted() {
@@ -189,6 +241,28 @@ mod tests {
         for unclear in ["", "ok", "yes but", "yn", "allow", "why?"] {
             assert!(parse(unclear).is_err(), "{unclear}");
         }
+    }
+
+    #[test]
+    fn no_answer_covers_later_calls_about_a_protected_file() {
+        for always in ["a", "always"] {
+            assert!(parse_once(always).is_err(), "{always}");
+        }
+        assert_eq!(parse_once("y"), Ok(Reply::Yes));
+        assert_eq!(parse_once("n why"), Ok(Reply::No(Some("why".to_owned()))));
+    }
+
+    #[test]
+    fn a_page_fits_the_screen() {
+        let lines = |count: usize, width: usize| vec![(Style::Plain, "x".repeat(width)); count].into();
+        let screen = |rows| Screen { columns: 80, rows };
+        assert_eq!(page(&lines(100, 10), screen(24)), 19);
+        assert_eq!(page(&lines(100, 10), screen(60)), 55);
+        assert_eq!(page(&lines(3, 10), screen(24)), 3);
+        assert_eq!(page(&lines(100, 100), screen(24)), 9, "long lines take two rows");
+        assert_eq!(page(&lines(2, 100_000), screen(24)), 1, "a line is never cut");
+        assert_eq!(page(&lines(100, 10), screen(2)), 5);
+        assert_eq!(page(&lines(0, 0), screen(24)), 0);
     }
 
     fn call(name: &str, input: Value) -> ToolCall {

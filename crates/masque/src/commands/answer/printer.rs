@@ -137,6 +137,10 @@ impl AnswerPrinter {
                 let line = "— earlier messages are summarized from here on; /history shows all of them —";
                 self.side_line(&[(Style::Faint, line)], output)?;
             }
+            Event::Notice { notice } => {
+                let message = wording::notice(notice);
+                self.side_line(&[(Style::Warning, "warning: "), (Style::Plain, &message)], output)?;
+            }
             Event::Error { code, message } => self.error(*code, message, output)?,
             Event::Done { stop_reason } => self.done(*stop_reason, output)?,
             Event::User { .. }

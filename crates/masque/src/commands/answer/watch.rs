@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
 use std::time::Duration;
 
-use agent::{ErrorCode, Event, Refusal, SessionStatus};
+use agent::{ErrorCode, Event, Refusal, SessionStatus, ToolCall, limits};
 use app::ErrorKind;
 use app::running::{Decision, Runtime, SendOptions, Subscription};
 use futures::future::BoxFuture;
 use uuid::Uuid;
 
-use super::{ApprovalRequest, Outcome, Viewer, error_text, label, permission};
+use super::{ApprovalRequest, Outcome, RefusedCall, Viewer, error_text, label, permission};
 use crate::failure::{CommandError, Failure, Result};
 use crate::output::Output;
 use crate::signals::{Shutdown, Signal};
@@ -21,15 +21,12 @@ const LAST_EVENTS: Duration = Duration::from_millis(200);
 const LAST_GRACE: Duration = Duration::from_millis(250);
 /// Sending may take this long without a notice.
 const PATIENCE: Duration = Duration::from_millis(700);
-/// The notice: the other process may have died.
-const WAITS_FOR_ANOTHER: &str = "Another process runs this session; waiting up to 4 s.";
-
 /// The source of approvals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Approver {
     /// The user, at a terminal.
     User,
-    /// Requests are refused.
+    /// No one: the run's policy refuses calls that need approval.
     None,
     /// The user, later. The session waits.
     Later,
@@ -53,30 +50,29 @@ type Stopping<'a> = Option<(Signal, BoxFuture<'a, ()>)>;
 struct AnswerFacts {
     error: Option<(ErrorCode, String)>,
     plan: Option<String>,
-    /// Labels of the calls under way, by id.
-    calls: HashMap<String, String>,
-    /// Labels of the calls that were refused because there was no one to approve them.
-    refused: Vec<String>,
+    /// The calls under way, by id.
+    calls: HashMap<String, ToolCall>,
+    refused: Vec<RefusedCall>,
 }
 
 impl AnswerFacts {
-    fn event(&mut self, event: &Event) {
+    /// Takes an event in. Returns the call that it refuses because there was no one to approve it.
+    fn event(&mut self, event: &Event) -> Option<ToolCall> {
         match event {
             Event::PlanReady { plan } => self.plan = Some(plan.clone()),
             Event::Error { code, message } if !code.is_warning() => {
                 self.error = Some((*code, message.clone()));
             }
             Event::ToolCall { call, .. } => {
-                self.calls.insert(call.id.clone(), label(call));
+                self.calls.insert(call.id.clone(), call.clone());
             }
             Event::ToolResult { tool_use_id, refusal, .. } => {
-                let Some(call) = self.calls.remove(tool_use_id) else { return };
-                if *refusal == Some(Refusal::NobodyToAsk) {
-                    self.refused.push(call);
-                }
+                let call = self.calls.remove(tool_use_id);
+                return call.filter(|_| *refusal == Some(Refusal::NobodyToAsk));
             }
             _ => {}
         }
+        None
     }
 }
 
@@ -89,15 +85,24 @@ impl<'a> Watch<'a> {
         &self.shutdown
     }
 
-    /// Sends a message. Ctrl-C cancels the run as soon as it has begun, so that no run is left
-    /// unwatched.
+    /// Sends a message.
     pub(crate) async fn send(
         &self,
         message: String,
         options: SendOptions,
         output: &mut Output,
     ) -> Result<app::Result<Subscription>> {
-        let mut sending = pin!(self.runtime.send(self.session, message, options));
+        self.begin(self.runtime.send(self.session, message, options), output).await
+    }
+
+    /// Waits until a message is sent. Ctrl-C cancels the run as soon as it has begun, so that no run is left
+    /// unwatched.
+    pub(crate) async fn begin(
+        &self,
+        sending: impl Future<Output = app::Result<Subscription>>,
+        output: &mut Output,
+    ) -> Result<app::Result<Subscription>> {
+        let mut sending = pin!(sending);
         let mut slow = pin!(tokio::time::sleep(PATIENCE));
         let (mut interrupted, mut is_explained) = (false, false);
         loop {
@@ -119,7 +124,9 @@ impl<'a> Watch<'a> {
                     is_explained = true;
                     let now = self.runtime.session(self.session).await;
                     if now.is_ok_and(|view| view.session.status == SessionStatus::Running) {
-                        output.advise(WAITS_FOR_ANOTHER)?;
+                        let longest = limits::LEASE_PATIENCE.as_secs();
+                        let notice = format!("Another process runs this session; waiting up to {longest} s.");
+                        output.advise(&notice)?;
                     }
                 }
             }
@@ -168,7 +175,10 @@ impl<'a> Watch<'a> {
                 return Err(CommandError::NoAnswer.into());
             };
             viewer.event(&reported, output)?;
-            facts.event(&reported.event);
+            if let Some(call) = facts.event(&reported.event) {
+                let concerns = runtime.preview(self.session, &call).await?.concerns;
+                facts.refused.push(RefusedCall { label: label(&call), always_asks: !concerns.is_empty() });
+            }
             match &reported.event {
                 Event::ApprovalRequest { session_id, call } if !cancelled && stopping.is_none() => {
                     let request = ApprovalRequest { session: *session_id, call: call.clone() };
@@ -186,7 +196,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Approver about one call and passes the answer on. False if the run was cancelled instead.
+    /// Asks about one call and passes the answer on. False if the run was cancelled instead.
     pub(crate) async fn permit(
         &mut self,
         request: &ApprovalRequest,
@@ -206,7 +216,8 @@ impl<'a> Watch<'a> {
                 // The question stays open if the process ends.
                 self.shutdown.race(question.ask(output)).await?
             }
-            (viewer, Approver::Later) => {
+            // There is no one to ask now.
+            (viewer, Approver::Later | Approver::None | Approver::User) => {
                 viewer.leave(output)?;
                 let (id, call) = (self.session, label(&request.call));
                 output.advise(&format!(
@@ -214,8 +225,6 @@ impl<'a> Watch<'a> {
                 ))?;
                 return Err(Failure::Unfinished);
             }
-            // There is no one to ask.
-            (_, Approver::None | Approver::User) => Some(Decision::default()),
         };
         let Some(decision) = decision else {
             self.runtime.cancel(self.session).await?;

@@ -115,7 +115,8 @@ impl Chat<'_> {
         match self.runtime.undo(self.session).await {
             Ok(message) => {
                 let message = truncate(&one_line(&message), UNDONE_COLUMNS);
-                self.faint(&format!("undone: {message}. Files are unchanged."), output)?;
+                self.faint(&format!("undone: {message}"), output)?;
+                self.faint("Files are unchanged.", output)?;
                 Ok(Flow::Continue)
             }
             Err(error) => self.show_error(&error_text(error), output),

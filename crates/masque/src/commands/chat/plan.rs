@@ -1,7 +1,5 @@
 //! The user's decision about a plan.
 
-use agent::Mode;
-
 use super::Chat;
 use crate::ask::{self, Choice};
 use crate::failure::Result;
@@ -57,11 +55,7 @@ impl Chat<'_> {
 
     /// Sends the plan back. Returns the message with the reason.
     pub(super) async fn send_back(&mut self, why: String) -> app::Result<String> {
-        let view = self.runtime.send_plan_back(self.session).await?;
-        if view.session.mode != Mode::Plan {
-            self.runtime.set_mode(self.session, Mode::Plan).await?;
-        }
-        self.mode = Mode::Plan;
+        self.mode = self.runtime.send_plan_back(self.session).await?.session.mode;
         Ok(why)
     }
 }

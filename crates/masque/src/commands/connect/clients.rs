@@ -25,6 +25,8 @@ pub(in crate::commands) struct ClientFile {
     client: Client,
     pub(in crate::commands) file: PathBuf,
     pub(in crate::commands) format: Format,
+    /// True for the file of a project, which a team shares.
+    pub(super) is_shared: bool,
 }
 
 impl ClientFile {
@@ -51,7 +53,7 @@ impl ClientFile {
             return Err(CommandError::NotADirectory { path, how: None, exists: project.exists() }.into());
         }
         let project = std::path::absolute(project).map_err(|error| Failure::file("find", project, &error))?;
-        Ok(Self { client, file: project.join(file), format: format(client) })
+        Ok(Self { client, file: project.join(file), format: format(client), is_shared: true })
     }
 
     /// The file for all projects of the user.
@@ -68,7 +70,7 @@ impl ClientFile {
             Client::Vscode => config.join("Code").join("User").join("mcp.json"),
             Client::Codex => moved("CODEX_HOME").unwrap_or_else(|| home.join(".codex")).join("config.toml"),
         };
-        Self { client, file, format: format(client) }
+        Self { client, file, format: format(client), is_shared: false }
     }
 
     pub(in crate::commands) fn every(directories: &Directories) -> Vec<Self> {
@@ -125,7 +127,17 @@ impl ClientFile {
             Format::Toml => toml_file::merge(old, entry),
         };
         let file = self.file.display().to_string();
-        Ok(merged.map_err(|problem| CommandError::NotEditable { file, problem: problem.to_string() })?)
+        Ok(merged.map_err(|problem| CommandError::NotEditable { file, problem })?)
+    }
+
+    /// Returns the text of the file without our entry. None if it has none.
+    pub(super) fn cut(&self, old: &str) -> Result<Option<String>> {
+        let cut = match self.format {
+            Format::Json { servers } => json_file::remove(old, servers),
+            Format::Toml => toml_file::remove(old),
+        };
+        let file = self.file.display().to_string();
+        Ok(cut.map_err(|problem| CommandError::NotEditable { file, problem })?)
     }
 
     /// The entry in this client's form: some name the transport, one has no HTTP.
@@ -139,7 +151,11 @@ impl ClientFile {
             }
             .into());
         }
-        Ok(JsonForm::new(entry, names_transport))
+        let variable: fn(&str) -> String = match self.client {
+            Client::ClaudeCode => |name| format!("${{{name}}}"),
+            _ => |name| format!("${{env:{name}}}"),
+        };
+        Ok(JsonForm::new(entry, names_transport, variable))
     }
 }
 

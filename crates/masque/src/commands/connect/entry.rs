@@ -5,69 +5,134 @@ use std::path::Path;
 use app::Remedy;
 use serde::Serialize;
 
-use super::executable;
+use super::ClientFile;
+use super::bearer::Bearer;
+use super::program::start_by;
 use crate::cli::ConnectArgs;
 use crate::failure::{CommandError, Failure, Result};
+use crate::locations::Directories;
 
-/// The variable that passes a database with a password. Other users can read the arguments of a
-/// process.
-pub(super) const DATABASE_VARIABLE: &str = "MASQUE_DB";
+/// The tools of a new entry: they read, and take the fewest tokens.
+const DEFAULT_TOOLS: &str = "load";
+
+/// A part of the database's location that a client's file must not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LeftOut {
+    Password,
+    /// The path of a SQLite file, in a file that a team shares.
+    Path,
+}
+
+impl LeftOut {
+    /// How a client's program gets it instead.
+    pub(super) fn advice(self) -> &'static str {
+        match self {
+            Self::Password => {
+                "the password is not written: set PGPASSWORD where the client starts, or add it to ~/.pgpass"
+            }
+            Self::Path => {
+                "the path of the database is not written, because a team shares this file: set MASQUE_DB \
+                 where the client starts, or leave out --project"
+            }
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(super) enum Entry {
-    Program { command: String, arguments: Vec<String>, secret_database: Option<String> },
-    Address(String),
+    Program {
+        command: String,
+        arguments: Vec<String>,
+        /// A part of the database's location that is not written.
+        left_out: Option<LeftOut>,
+    },
+    Address {
+        url: String,
+        bearer: Option<Bearer>,
+    },
 }
 
 impl Entry {
-    pub(super) fn from_args(args: &ConnectArgs, database: Option<&str>) -> Result<Self> {
+    pub(super) fn from_args(
+        args: &ConnectArgs,
+        target: &ClientFile,
+        database: Option<&str>,
+        directories: &Directories,
+    ) -> Result<Self> {
         match &args.http {
-            Some(url) => address(url, args.tools.as_deref(), database),
-            None => program(args.tools.as_deref(), database),
+            Some(url) => {
+                let url = address(url, args.tools.as_deref(), database)?;
+                let bearer = Bearer::for_url(&url, args, target.is_shared, directories)?;
+                Ok(Self::Address { url, bearer })
+            }
+            None => program(args.tools.as_deref(), target, database),
         }
     }
 
     pub(super) fn url(&self) -> Option<&str> {
         match self {
-            Self::Address(url) => Some(url),
+            Self::Address { url, .. } => Some(url),
             Self::Program { .. } => None,
         }
     }
 
-    pub(super) fn secret_database(&self) -> Option<&str> {
+    pub(super) fn left_out(&self) -> Option<LeftOut> {
         match self {
-            Self::Program { secret_database, .. } => secret_database.as_deref(),
-            Self::Address(_) => None,
+            Self::Program { left_out, .. } => *left_out,
+            Self::Address { .. } => None,
         }
     }
 
-    pub(super) fn holds_a_secret(&self) -> bool {
-        self.secret_database().is_some()
+    pub(super) fn bearer(&self) -> Option<&Bearer> {
+        match self {
+            Self::Address { bearer, .. } => bearer.as_ref(),
+            Self::Program { .. } => None,
+        }
+    }
+
+    /// True if the entry has a secret.
+    pub(super) fn is_secret(&self) -> bool {
+        matches!(self.bearer(), Some(Bearer::Literal(_)))
+    }
+
+    /// The same entry for a message: it names the variable of the token.
+    pub(super) fn without_secret(&self) -> Self {
+        match self {
+            Self::Program { command, arguments, left_out } => {
+                Self::Program { command: command.clone(), arguments: arguments.clone(), left_out: *left_out }
+            }
+            Self::Address { url, bearer } => {
+                Self::Address { url: url.clone(), bearer: bearer.as_ref().map(|_| Bearer::Variable) }
+            }
+        }
     }
 }
 
-fn program(tools: Option<&str>, database: Option<&str>) -> Result<Entry> {
-    let command = executable()?;
+fn program(tools: Option<&str>, target: &ClientFile, database: Option<&str>) -> Result<Entry> {
+    let command = start_by(target)?;
     let command = command.to_str().map(str::to_owned).ok_or_else(|| invalid_path(&command))?;
-    let mut arguments = vec!["mcp".to_owned()];
-    if let Some(tools) = tools {
-        arguments.extend(["--tools".to_owned(), tools.to_owned()]);
+    let mut arguments =
+        vec!["mcp".to_owned(), "--tools".to_owned(), tools.unwrap_or(DEFAULT_TOOLS).to_owned()];
+    let (shown, left_out) = match database {
+        Some(database) => shown_database(database, target)?,
+        None => (None, None),
+    };
+    arguments.extend(shown.into_iter().flat_map(|shown| ["--db".to_owned(), shown]));
+    Ok(Entry::Program { command, arguments, left_out })
+}
+
+/// The database as a client's file names it, and what is left out. A path of this machine means nothing
+/// in a file that a team shares.
+fn shown_database(database: &str, target: &ClientFile) -> Result<(Option<String>, Option<LeftOut>)> {
+    match database::Location::parse(database)? {
+        database::Location::Sqlite(_) if target.is_shared => Ok((None, Some(LeftOut::Path))),
+        database::Location::Sqlite(path) => Ok((Some(absolute(&path)?), None)),
+        database::Location::Postgres(_) => {
+            let stripped = without_the_password(database);
+            let left_out = (stripped != database).then_some(LeftOut::Password);
+            Ok((Some(stripped), left_out))
+        }
     }
-    let mut secret_database = None;
-    match database.map(|database| (database, database::Location::parse(database))) {
-        None => {}
-        Some((_, Err(error))) => return Err(error.into()),
-        Some((_, Ok(database::Location::Sqlite(path)))) => {
-            arguments.extend(["--db".to_owned(), absolute(&path)?]);
-        }
-        Some((url, Ok(database::Location::Postgres(_)))) if has_password(url) => {
-            secret_database = Some(url.to_owned());
-        }
-        Some((url, Ok(database::Location::Postgres(_)))) => {
-            arguments.extend(["--db".to_owned(), url.to_owned()]);
-        }
-    }
-    Ok(Entry::Program { command, arguments, secret_database })
 }
 
 /// Makes a path absolute, because clients start the program in another directory.
@@ -81,14 +146,31 @@ fn invalid_path(path: &Path) -> Failure {
     CommandError::InvalidPath { path, remedy: Remedy::OtherDirectory }.into()
 }
 
-fn has_password(url: &str) -> bool {
-    let authority =
-        url.split("://").nth(1).and_then(|rest| rest.split(['/', '?']).next()).unwrap_or_default();
-    let in_authority = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
-    in_authority || url.contains("password=")
+/// The address of a server, without a password before the host or in the query.
+fn without_the_password(url: &str) -> String {
+    let (address, query) = url.split_once('?').map_or((url, None), |(address, query)| (address, Some(query)));
+    let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) => format!("{}@{host}", user.split(':').next().unwrap_or_default()),
+        None => authority.to_owned(),
+    };
+    // An encoded key may be any word.
+    let is_secret = |key: &str| key.eq_ignore_ascii_case("password") || key.contains(['%', '+']);
+    let pairs = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    let pairs: Vec<&str> =
+        pairs.filter(|pair| !is_secret(pair.split('=').next().unwrap_or_default())).collect();
+    let mark = if pairs.is_empty() { "" } else { "?" };
+    format!("{scheme}://{authority}{path}{mark}{}", pairs.join("&"))
 }
 
-fn address(url: &str, tools: Option<&str>, database: Option<&str>) -> Result<Entry> {
+/// True for an address with a password, as older versions wrote it into the variables of an entry.
+pub(super) fn has_password(url: &str) -> bool {
+    database::Location::parse(url).is_ok_and(|location| matches!(location, database::Location::Postgres(_)))
+        && without_the_password(url) != url
+}
+
+fn address(url: &str, tools: Option<&str>, database: Option<&str>) -> Result<String> {
     if database.is_some() {
         return Err(CommandError::Conflicting { flag: "--http", others: vec!["--db", "MASQUE_DB"] }.into());
     }
@@ -97,14 +179,16 @@ fn address(url: &str, tools: Option<&str>, database: Option<&str>) -> Result<Ent
         let (flag, example) = ("--http", "http://127.0.0.1:4747/mcp");
         return Err(CommandError::InvalidValue { flag, value: url.to_owned(), example }.into());
     }
-    let url = match tools {
-        None => url.to_owned(),
-        Some(tools) => {
-            let mark = if url.contains('?') { '&' } else { '?' };
-            format!("{url}{mark}tools={tools}")
-        }
-    };
-    Ok(Entry::Address(url))
+    let query = url.split_once('?').map(|(_, query)| query);
+    if url.split(['?', '#']).next().is_some_and(|address| address.contains('@')) {
+        return Err(CommandError::PasswordInAddress { flag: "--http" }.into());
+    }
+    let names_tools = query.is_some_and(|query| query.split('&').any(|pair| pair.starts_with("tools=")));
+    if names_tools && tools.is_none() {
+        return Ok(url.to_owned());
+    }
+    let mark = if query.is_some() { '&' } else { '?' };
+    Ok(format!("{url}{mark}tools={}", tools.unwrap_or(DEFAULT_TOOLS)))
 }
 
 /// An entry in the form of JSON clients, in the usual order of members.
@@ -118,27 +202,28 @@ pub(super) struct JsonForm<'a> {
     pub(super) args: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) url: Option<&'a str>,
-    /// Merged separately, to keep the user's own variables.
+    /// The header `Authorization`.
     #[serde(skip)]
-    pub(super) secret_database: Option<&'a str>,
+    pub(super) authorization: Option<String>,
 }
 
 impl<'a> JsonForm<'a> {
-    pub(super) fn new(entry: &'a Entry, names_transport: bool) -> Self {
+    /// `variable` is how the client writes a variable of the environment.
+    pub(super) fn new(entry: &'a Entry, names_transport: bool, variable: fn(&str) -> String) -> Self {
         match entry {
-            Entry::Program { command, arguments, secret_database } => Self {
+            Entry::Program { command, arguments, .. } => Self {
                 transport: names_transport.then_some("stdio"),
                 command: Some(command),
                 args: Some(arguments),
                 url: None,
-                secret_database: secret_database.as_deref(),
+                authorization: None,
             },
-            Entry::Address(url) => Self {
+            Entry::Address { url, bearer } => Self {
                 transport: names_transport.then_some("http"),
                 command: None,
                 args: None,
                 url: Some(url),
-                secret_database: None,
+                authorization: bearer.as_ref().map(|bearer| bearer.header(variable)),
             },
         }
     }
@@ -146,13 +231,23 @@ impl<'a> JsonForm<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::has_password;
+    use super::{has_password, without_the_password};
 
     #[test]
-    fn passwords_are_detected() {
-        assert!(has_password("postgres://me:secret@host/db"));
-        assert!(has_password("postgres://host/db?user=me&password=x"));
-        assert!(!has_password("postgres://me@host:5432/db"));
-        assert!(!has_password("postgres:///db?host=/run/postgresql"));
+    fn passwords_are_left_out() {
+        let check = |url: &str, expected: &str| assert_eq!(without_the_password(url), expected);
+        check("postgres://me:secret@host/db", "postgres://me@host/db");
+        check(
+            "postgres://me:a%40b:c@host:5432/db?sslmode=require",
+            "postgres://me@host:5432/db?sslmode=require",
+        );
+        check("postgres://host/db?user=me&password=x", "postgres://host/db?user=me");
+        check("postgres://host/db?password=x", "postgres://host/db");
+        check("postgresql://host/db?passw%6Frd=x&Password=y&user=me", "postgresql://host/db?user=me");
+        for url in ["postgres://me@host:5432/db", "postgres:///db?host=/run/postgresql", "postgres://h"] {
+            check(url, url);
+        }
+        assert!(has_password("postgres://me:secret@host/db") && !has_password("postgres://me@host/db"));
+        assert!(!has_password("team.db?password=x"), "a file has no password");
     }
 }

@@ -1,4 +1,4 @@
-//! Sets one entry in a client's JSON file.
+//! Sets or removes one entry in a client's JSON file.
 //!
 //! `jsonc-parser` edits the text: comments, layout and members that Masque does not own stay as they are.
 //! The result is parsed and compared with the expected value before it is written.
@@ -8,7 +8,16 @@ use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value, json};
 
 use super::NAME;
-use super::entry::{DATABASE_VARIABLE, JsonForm};
+use super::entry::{JsonForm, has_password};
+
+mod remove;
+pub(super) use remove::remove;
+
+/// The variable in which older versions wrote an address with a password.
+pub(super) const DATABASE_VARIABLE: &str = "MASQUE_DB";
+
+/// The header that has the token.
+const AUTHORIZATION: &str = "Authorization";
 
 /// JSON with comments and trailing commas, as VS Code writes it.
 const SYNTAX: ParseOptions = ParseOptions {
@@ -54,26 +63,41 @@ pub(super) fn merge(old: &str, servers: &str, form: &JsonForm<'_>) -> Result<Str
     Ok(edited)
 }
 
-/// The members that Masque owns, in the order in which a new entry has them. `None` removes a member.
-fn members(present: Option<&Value>, form: &JsonForm<'_>) -> [(&'static str, Option<Value>); 5] {
+/// Members of an entry. `None` removes one.
+type Members = [(&'static str, Option<Value>); 6];
+
+/// The members that Masque owns, in the order in which a new entry has them.
+fn members(present: Option<&Value>, form: &JsonForm<'_>) -> Members {
     [
         ("type", form.transport.map(|transport| json!(transport))),
         ("command", form.command.map(|command| json!(command))),
         ("args", form.args.map(|args| json!(args))),
         ("url", form.url.map(|url| json!(url))),
-        ("env", environment(present, form.secret_database)),
+        ("headers", headers(present, form)),
+        ("env", environment(present)),
     ]
 }
 
-/// The user's variables, with or without ours.
-fn environment(present: Option<&Value>, database: Option<&str>) -> Option<Value> {
-    let present = present.and_then(|entry| entry["env"].as_object());
-    let mut variables = present.cloned().unwrap_or_default();
-    variables.remove(DATABASE_VARIABLE);
-    if let Some(database) = database {
-        variables.insert(DATABASE_VARIABLE.to_owned(), json!(database));
+/// The user's headers, with the token. A program has none.
+fn headers(present: Option<&Value>, form: &JsonForm<'_>) -> Option<Value> {
+    form.url?;
+    let present = present.and_then(|present| present.get("headers")).and_then(Value::as_object);
+    let mut headers = present.cloned().unwrap_or_default();
+    if let Some(authorization) = &form.authorization {
+        headers.retain(|name, _| name == AUTHORIZATION || !name.eq_ignore_ascii_case(AUTHORIZATION));
+        headers.insert(AUTHORIZATION.to_owned(), json!(authorization));
     }
-    (!variables.is_empty()).then_some(Value::Object(variables))
+    (!headers.is_empty()).then_some(Value::Object(headers))
+}
+
+/// The user's variables, without a password that an older version wrote.
+fn environment(present: Option<&Value>) -> Option<Value> {
+    let mut variables = present?.get("env")?.as_object()?.clone();
+    if variables.get(DATABASE_VARIABLE).and_then(Value::as_str).is_some_and(has_password) {
+        variables.remove(DATABASE_VARIABLE);
+        return (!variables.is_empty()).then_some(Value::Object(variables));
+    }
+    Some(Value::Object(variables))
 }
 
 fn updated(present: Option<&Value>, members: &[(&'static str, Option<Value>)]) -> Value {
@@ -87,7 +111,7 @@ fn updated(present: Option<&Value>, members: &[(&'static str, Option<Value>)]) -
     Value::Object(entry)
 }
 
-fn edit(text: &str, servers: &str, members: [(&'static str, Option<Value>); 5]) -> Result<String, String> {
+fn edit(text: &str, servers: &str, members: Members) -> Result<String, String> {
     // The nodes refer to the root weakly: it must live until the text is printed.
     let root = CstRootNode::parse(text, &SYNTAX).map_err(|error| error.to_string())?;
     let servers = root.object_value_or_set().object_value_or_set(servers);

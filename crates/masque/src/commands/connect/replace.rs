@@ -1,17 +1,33 @@
-//! Replaces a file atomically, and keeps a backup.
+//! Replaces a client's file atomically, and keeps a backup of the user's own.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::ClientFile;
 use crate::failure::{CommandError, Failure, Result};
 
 /// Maximum number of backups within a second.
 const MOST_COPIES: u32 = 100;
 
+/// Who can read a file afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    AsBefore,
+    /// The user alone: it has a secret.
+    User,
+}
+
 /// Replaces the text `old` with `new`. Returns the path of the backup. Follows links and keeps
-/// permissions. `private` makes a new file readable by its owner only.
-pub(super) fn file(path: &Path, old: Option<&str>, new: &str, private: bool) -> Result<Option<PathBuf>> {
+/// permissions, or takes those of others away. The file of a project is under version control, so it gets no
+/// backup, which would be committed with it.
+pub(super) fn file(
+    client: &ClientFile,
+    old: Option<&str>,
+    new: &str,
+    reader: Reader,
+) -> Result<Option<PathBuf>> {
+    let path = client.file.as_path();
     let failed = |error: &io::Error| Failure::file("write", path, error);
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(|error| Failure::file("create the directory", parent, &error))?;
@@ -21,14 +37,17 @@ pub(super) fn file(path: &Path, old: Option<&str>, new: &str, private: bool) -> 
         Err(_) => path.to_path_buf(),
     };
     let backup = match old {
-        Some(_) => Some(copy_beside(&target)?),
-        None => None,
+        Some(_) if !client.is_shared => Some(copy_beside(&target)?),
+        _ => None,
     };
     let directory = target.parent().unwrap_or(Path::new("."));
-    let mut temporary = temporary_file(directory, private).map_err(|error| failed(&error))?;
+    let mut temporary = temporary_file(directory, reader).map_err(|error| failed(&error))?;
     temporary.write_all(new.as_bytes()).map_err(|error| failed(&error))?;
     if old.is_some() {
-        let permissions = fs::metadata(&target).map_err(|error| failed(&error))?.permissions();
+        let mut permissions = fs::metadata(&target).map_err(|error| failed(&error))?.permissions();
+        if reader == Reader::User {
+            keep_to_user(&mut permissions);
+        }
         temporary.as_file().set_permissions(permissions).map_err(|error| failed(&error))?;
     }
     temporary.as_file().sync_all().map_err(|error| failed(&error))?;
@@ -40,17 +59,29 @@ pub(super) fn file(path: &Path, old: Option<&str>, new: &str, private: bool) -> 
     Ok(backup)
 }
 
-fn temporary_file(directory: &Path, private: bool) -> io::Result<tempfile::NamedTempFile> {
+/// Takes the permissions of others away.
+fn keep_to_user(permissions: &mut fs::Permissions) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        permissions.set_mode(permissions.mode() & !0o077);
+    }
+    #[cfg(not(unix))]
+    let _ = permissions;
+}
+
+fn temporary_file(directory: &Path, reader: Reader) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".masque-");
     #[cfg(unix)]
-    if !private {
+    {
         use std::os::unix::fs::PermissionsExt as _;
         // The user's umask applies, as for any new file.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        let mode = if reader == Reader::User { 0o600 } else { 0o666 };
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
     #[cfg(not(unix))]
-    let _ = private;
+    let _ = reader;
     builder.tempfile_in(directory)
 }
 

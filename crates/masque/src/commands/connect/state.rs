@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use toml_edit::DocumentMut;
+use toml_edit::{DocumentMut, Item};
 
 use super::{ClientFile, Format, NAME, json_file, read};
 
@@ -12,8 +12,11 @@ pub(in crate::commands) enum ClientState {
     NotConfigured,
     /// Starts this program.
     Program(PathBuf),
-    /// Calls this address.
-    Address(String),
+    /// Calls this address, with this header `Authorization`.
+    Address {
+        url: String,
+        authorization: Option<String>,
+    },
     /// The file cannot be read. Has the reason.
     Unreadable(String),
 }
@@ -33,25 +36,43 @@ pub(in crate::commands) fn read_state(target: &ClientFile) -> ClientState {
     };
     match found {
         Err(reason) => ClientState::Unreadable(reason),
-        Ok((Some(command), _)) => ClientState::Program(PathBuf::from(command)),
-        Ok((None, Some(url))) => ClientState::Address(url),
-        Ok((None, None)) => ClientState::NotConfigured,
+        Ok(Found { command: Some(command), .. }) => ClientState::Program(PathBuf::from(command)),
+        Ok(Found { url: Some(url), authorization, .. }) => ClientState::Address { url, authorization },
+        Ok(_) => ClientState::NotConfigured,
     }
 }
 
-type Found = Result<(Option<String>, Option<String>), String>;
-
-fn from_json(text: &str, servers: &str) -> Found {
-    let value = json_file::parse(text)?;
-    let entry = &value[servers][NAME];
-    let text = |key: &str| entry[key].as_str().map(str::to_owned);
-    Ok((text("command"), text("url")))
+/// The parts of an entry.
+struct Found {
+    command: Option<String>,
+    url: Option<String>,
+    authorization: Option<String>,
 }
 
-fn from_toml(text: &str) -> Found {
+fn from_json(text: &str, servers: &str) -> Result<Found, String> {
+    let value = json_file::parse(text)?;
+    let entry = &value[servers][NAME];
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    let mut headers = entry["headers"].as_object().into_iter().flatten();
+    let authorization = headers.find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    Ok(Found {
+        command: text(&entry["command"]),
+        url: text(&entry["url"]),
+        authorization: authorization.and_then(|(_, value)| text(value)),
+    })
+}
+
+fn from_toml(text: &str) -> Result<Found, String> {
     let document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     let entry = document.get("mcp_servers").and_then(|servers| servers.get(NAME));
-    let text = |key: &str| Some(entry?.get(key)?.as_str()?.to_owned());
-    Ok((text("command"), text("url")))
+    let text = |item: Option<&Item>| Some(item?.as_str()?.to_owned());
+    let member = |key: &str| entry.and_then(|entry| entry.get(key));
+    let header = member("http_headers").and_then(|headers| headers.get("Authorization"));
+    let variable = text(member("bearer_token_env_var")).map(|name| format!("Bearer ${{{name}}}"));
+    Ok(Found {
+        command: text(member("command")),
+        url: text(member("url")),
+        authorization: text(header).or(variable),
+    })
 }

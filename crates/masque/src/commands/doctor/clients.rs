@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
+use server::Token;
 
 use super::DoctorProblem;
-use crate::commands::connect::{ClientFile, ClientState, read_state};
+use crate::commands::connect::{ClientFile, ClientState, is_local, read_state};
 use crate::failure::Result;
 use crate::locations::Directories;
 use crate::output::Output;
+use crate::token::UserToken;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ClientReport {
@@ -34,7 +36,16 @@ fn examine_one(
     let (client, label) = (target.word(), target.label());
     let (connected, note) = match read_state(target) {
         ClientState::NotConfigured => (false, None),
-        ClientState::Address(url) => (true, Some(format!("calls {url}"))),
+        ClientState::Address { url, authorization } => {
+            let own = UserToken::peek(directories);
+            if let Some(what) = token_problem(&url, authorization.as_deref(), own.as_ref()) {
+                problems.push(DoctorProblem::new(
+                    format!("{label} calls {url} {what}"),
+                    format!("run `masque connect {client} --http {url}` again"),
+                ));
+            }
+            (true, Some(format!("calls {url}")))
+        }
         ClientState::Program(program) => {
             if program.is_absolute() && !program.is_file() {
                 problems.push(DoctorProblem::new(
@@ -49,6 +60,16 @@ fn examine_one(
     };
     let installed = target.is_installed(directories);
     ClientReport { client, file: target.file.clone(), installed, connected, note }
+}
+
+/// The reason why a server of this machine refuses a client. A header with a variable may be right.
+fn token_problem(url: &str, authorization: Option<&str>, own: Option<&Token>) -> Option<&'static str> {
+    if !is_local(url) {
+        return None;
+    }
+    let Some(header) = authorization else { return Some("without the token of the server") };
+    let is_own = own.is_some_and(|own| header.strip_prefix("Bearer ") == Some(own.expose()));
+    (!is_own && !header.contains("${")).then_some("with another token than that of your servers")
 }
 
 impl ClientReport {

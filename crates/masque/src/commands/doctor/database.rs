@@ -72,7 +72,7 @@ pub(super) async fn examine(
     };
     let report = match library.database_info().await {
         Ok(info) => DatabaseReport {
-            location: shown,
+            location: info.location.clone(),
             state: "answers",
             writable,
             info: Some(db::info_json(&info)),

@@ -13,7 +13,7 @@ use crate::commands::lint;
 use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::locations::Directories;
-use crate::output::Output;
+use crate::output::{Output, Warning};
 use crate::project::{Project, read_text};
 use crate::trust::{TrustList, TrustState};
 
@@ -144,7 +144,7 @@ fn trust_state(
 fn examine_config(directories: &Directories, problems: &mut Vec<DoctorProblem>) -> ConfigReport {
     let path = directories.config_file();
     let warnings = match Config::read(&path) {
-        Ok(config) => config.warnings,
+        Ok(config) => config.warnings.iter().map(Warning::text).collect(),
         Err(failure) => {
             let advice = "fix it; until then, commands that open the library fail";
             problems.push(DoctorProblem::new(message_of(&failure), advice));
@@ -254,7 +254,7 @@ async fn lint_files(
     project: Option<&Project>,
     problems: &mut Vec<DoctorProblem>,
 ) -> Result<LintCounts> {
-    let report = library.lint(lint::options_of(config, project, Vec::new())).await?;
+    let report = library.lint(lint::options_of(config, project, library.scopes_with_files())).await?;
     let [(_, errors), (_, warnings)] = lint::counts(&report);
     let words = lint::count_text(&report);
     if let Some(words) = words.as_ref().filter(|_| errors > 0) {

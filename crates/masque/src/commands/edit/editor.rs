@@ -1,10 +1,15 @@
 //! The user's editor.
 
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use tokio::process::Command;
 
 use crate::failure::{CommandError, Result};
+use crate::locations::on_path;
+
+/// The editor of every Unix, if no variable names one.
+const FALLBACK: &str = "vi";
 
 /// A program and its arguments, such as `code --wait`.
 #[derive(Debug)]
@@ -14,12 +19,18 @@ pub(super) struct Editor {
 }
 
 impl Editor {
-    /// Reads VISUAL, then EDITOR.
+    /// Reads VISUAL, then EDITOR. On a terminal, falls back to `vi`.
     pub(super) fn find() -> Result<Self> {
         let named =
             ["VISUAL", "EDITOR"].into_iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
         match named.into_iter().find(|(_, value)| !value.trim().is_empty()) {
             Some((name, value)) => Self::parse(name, &value),
+            None if io::stdin().is_terminal()
+                && io::stdout().is_terminal()
+                && on_path(FALLBACK).is_some() =>
+            {
+                Ok(Self { program: FALLBACK.to_owned(), arguments: Vec::new() })
+            }
             None => Err(CommandError::NoEditor.into()),
         }
     }

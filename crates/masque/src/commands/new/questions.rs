@@ -5,7 +5,6 @@ use app::inputs::{CreatePersona, GetEntity, ListParts};
 use app::outputs::Written;
 use persona::{Kind, Name, PartType, Scope};
 
-use super::templates;
 use crate::ask::{self, Choice};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -100,7 +99,7 @@ async fn ask_name(
 
 async fn ask_template(workspace: &Workspace, output: &mut Output) -> Result<Option<Name>> {
     let mut choices = vec![Choice::new("none", None)];
-    for item in templates(workspace).await? {
+    for item in workspace.library.list_templates().await?.items {
         let summary = item.summary.or(item.description).unwrap_or_default();
         choices.push(Choice::new(&format!("{}: {summary}", item.name), Some(item.name)));
     }

@@ -11,7 +11,7 @@ use persona::{Kind, Persona, PreferredModel};
 use providers::Providers;
 
 use crate::failure::{CommandError, Failure, Result};
-use crate::output::{Output, Warning};
+use crate::output::{Output, Warning, WarningCode};
 use crate::project::Project;
 use crate::workspace::Workspace;
 
@@ -47,7 +47,8 @@ pub(in crate::commands) async fn check_ready(
             let doctor = Remedy::Run { command: "masque doctor".to_owned() };
             return Err(Report::new(Code::NoKey, why).with_remedy(doctor).into());
         }
-        output.warn(&[Warning::Message(format!("using {} on this machine: {why}", local[0]))])?;
+        let text = format!("using {} on this machine: {why}", local[0]);
+        output.warn(&[Warning::new(WarningCode::LocalModel, text)])?;
     }
     let configured = local.into_iter().map(|name| (name, None)).chain(configured).collect();
     output.warn(&skipped(&configured, &persona))
@@ -80,7 +81,7 @@ fn skipped(configured: &Configured<'_>, persona: &Persona) -> Vec<Warning> {
             None => format!("[providers.{provider}] is not configured"),
         };
         let message = format!("skipping {provider}/{model}, which {} prefers: {why}", persona.name);
-        warnings.entry(provider).or_insert(Warning::Message(message));
+        warnings.entry(provider).or_insert(Warning::new(WarningCode::ModelSkipped, message));
     }
     warnings.into_values().collect()
 }

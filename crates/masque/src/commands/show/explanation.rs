@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::fields;
 use crate::failure::Result;
-use crate::output::{Column, Output, Table, one_line};
+use crate::output::{Column, Output, Style, Table, layer_mark, layer_style, one_line};
 
 const COLUMNS: [Column; 5] = [
     Column::Fixed("WHAT"),
@@ -17,6 +17,9 @@ const COLUMNS: [Column; 5] = [
     Column::Optional("NOTE"),
     Column::Stretched("VALUE"),
 ];
+
+/// The column of the layer.
+const FROM: usize = 1;
 
 /// The note on a missing reference.
 const NOT_FOUND: &str = "not found";
@@ -34,9 +37,18 @@ pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<()
     if rows.is_empty() {
         return output.line("No fields and no pieces yet.");
     }
+    let roles: Vec<Option<LayerOrigin>> = rows.iter().map(|row| role(explanation, &row[FROM])).collect();
+    for (row, role) in rows.iter_mut().zip(&roles) {
+        if let Some(role) = role {
+            row[FROM] = format!("{} {}", layer_mark(*role), row[FROM]);
+        }
+    }
     let table = Table::fitted(&COLUMNS, &rows, output.width());
     table.header(output)?;
-    rows.iter().try_for_each(|row| table.row(output, row))?;
+    for (row, role) in rows.iter().zip(roles) {
+        let from = role.map_or(Style::Plain, layer_style);
+        table.styled_row(output, row, &[(0, Style::Name), (FROM, from)])?;
+    }
     if !explanation.removed.is_empty() {
         output.blank()?;
     }
@@ -48,14 +60,21 @@ pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<()
 
 fn layer(layer: &Layer) -> String {
     let Layer { name, scope, revision, role } = layer;
+    let mark = layer_mark(*role);
     match (role, revision) {
-        (LayerOrigin::Stage, _) => format!("stage {scope}:{name}"),
+        (LayerOrigin::Stage, _) => format!("{mark} stage {scope}:{name}"),
         // Builtins have no revision.
         (_, Some(revision @ 1..)) if *scope != Scope::Builtin => {
-            format!("{scope}:{name} (revision {revision})")
+            format!("{mark} {scope}:{name} (revision {revision})")
         }
-        _ => format!("{scope}:{name}"),
+        _ => format!("{mark} {scope}:{name}"),
     }
+}
+
+/// The role of the layer that a `from` names.
+fn role(explanation: &Explanation, from: &str) -> Option<LayerOrigin> {
+    let is_meant = |layer: &&Layer| from == format!("{}:{}", layer.scope, layer.name);
+    explanation.layers.iter().rfind(is_meant).map(|layer| layer.role)
 }
 
 fn field(field: &ExplainedField) -> Vec<String> {

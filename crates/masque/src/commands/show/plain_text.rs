@@ -54,6 +54,12 @@ fn print_item(item: &ValueView<'_>, output: &mut Output) -> Result<()> {
     let ValueView::Table(fields) = item else {
         return output.paragraph(2, &format!("- {}", shown(&item.to_json())));
     };
+    // Fields that are mostly unset need their names.
+    if fields.iter().filter(|(_, value)| value.is_unset()).count() * 2 > fields.len() {
+        let set = fields.iter().filter(|(_, value)| !value.is_unset());
+        let set = set.map(|(field, value)| format!("{} {}", label(field), shown(&value.to_json())));
+        return output.paragraph(2, &format!("- {}", set.collect::<Vec<_>>().join(", ")));
+    }
     let mut values =
         fields.iter().filter(|(_, value)| !value.is_unset()).map(|(_, value)| shown(&value.to_json()));
     let first = output.styled(Style::Name, values.next().unwrap_or_default());

@@ -1,5 +1,5 @@
-//! A proxy between servers and their PostgreSQL, which can cut listening connections or let them
-//! go dead silently, like a broken cable.
+//! A proxy between servers and their PostgreSQL, which can cut connections, let listening ones go dead
+//! silently, like a broken cable, or hold everything, like a stopped server.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 
 /// Forwards everything, unless told to cut or drop connections.
 #[derive(Debug)]
-pub(super) struct Proxy {
+pub(crate) struct Proxy {
     /// The database's address through the proxy.
-    pub(super) location: String,
+    pub(crate) location: String,
     wire: Arc<Wire>,
 }
 
@@ -19,6 +19,9 @@ struct Wire {
     address: String,
     bars_listeners: AtomicBool,
     swallowed_bytes: AtomicUsize,
+    /// While set, nothing passes in either direction.
+    is_holding: AtomicBool,
+    trap: Mutex<Option<Trap>>,
     connections: Mutex<Vec<Arc<Connection>>>,
 }
 
@@ -31,7 +34,7 @@ struct Connection {
 }
 
 impl Proxy {
-    pub(super) fn to(database: &str) -> Self {
+    pub(crate) fn to(database: &str) -> Self {
         let (user, rest) = database.rsplit_once('@').unwrap();
         let (address, name) = rest.split_once('/').unwrap();
         let address = if address.contains(':') { address.to_owned() } else { format!("{address}:5432") };
@@ -41,6 +44,8 @@ impl Proxy {
             address,
             bars_listeners: AtomicBool::new(false),
             swallowed_bytes: AtomicUsize::new(0),
+            is_holding: AtomicBool::new(false),
+            trap: Mutex::default(),
             connections: Mutex::default(),
         });
         let accepting = Arc::clone(&wire);
@@ -67,13 +72,53 @@ impl Proxy {
         self.wire.each_listener(|connection| connection.is_silent.store(true, Ordering::SeqCst))
     }
 
+    /// Holds everything, like a server that was stopped.
+    pub(crate) fn hold(&self) {
+        self.wire.is_holding.store(true, Ordering::SeqCst);
+    }
+
+    /// Passes on what was held.
+    pub(crate) fn resume(&self) {
+        self.wire.is_holding.store(false, Ordering::SeqCst);
+    }
+
+    /// Springs once, as soon as a client sends this statement.
+    pub(crate) fn set_trap(&self, statement: &'static str, then: Then) {
+        *self.wire.trap.lock().unwrap() = Some(Trap { statement, then });
+    }
+
     /// Bytes that never arrived.
     pub(super) fn swallowed_bytes(&self) -> usize {
         self.wire.swallowed_bytes.load(Ordering::SeqCst)
     }
 }
 
+#[derive(Debug, Clone, Copy)]
+struct Trap {
+    statement: &'static str,
+    then: Then,
+}
+
+/// The action of a trap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Cuts the connection before the statement arrives.
+    Cut,
+    /// Passes the statement on, and holds its answer.
+    HoldAnswer,
+}
+
 impl Wire {
+    /// The action of a trap that these bytes spring.
+    fn sprung(&self, bytes: &[u8]) -> Option<Then> {
+        let mut trap = self.trap.lock().unwrap();
+        let Trap { statement, then } = (*trap)?;
+        bytes.windows(statement.len()).any(|window| window == statement.as_bytes()).then(|| {
+            *trap = None;
+            then
+        })
+    }
+
     fn carry(self: &Arc<Self>, client: TcpStream) -> io::Result<()> {
         let server = TcpStream::connect(&self.address)?;
         let ends = [(client.try_clone()?, server.try_clone()?), (server.try_clone()?, client.try_clone()?)];
@@ -95,6 +140,19 @@ impl Wire {
         loop {
             let length = from.read(&mut buffer)?;
             let bytes = &buffer[..length];
+            match self.sprung(bytes) {
+                Some(Then::Cut) => return Ok(()),
+                Some(Then::HoldAnswer) => {
+                    // First: the answer may come at once.
+                    self.is_holding.store(true, Ordering::SeqCst);
+                    to.write_all(bytes)?;
+                    continue;
+                }
+                None => {}
+            }
+            while self.is_holding.load(Ordering::SeqCst) {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
             if connection.is_silent.load(Ordering::SeqCst) {
                 self.swallowed_bytes.fetch_add(length, Ordering::SeqCst);
             } else {

@@ -51,10 +51,6 @@ fn a_fence_that_was_left_open_is_closed() {
     }
 }
 
-fn item(text: &str) -> String {
-    list("Traits", vec![("**calm**".to_owned(), clean(text))]).unwrap_or_default()
-}
-
 #[test]
 fn an_items_text_follows_its_label() {
     for (text, shown) in [
@@ -73,9 +69,8 @@ fn an_items_text_follows_its_label() {
         ("**Always** breathe.", "- **calm**: **Always** breathe."),
         ("3.5 breaths", "- **calm**: 3.5 breaths"),
     ] {
-        assert_eq!(item(text), format!("## Traits\n\n{shown}"), "{text:?}");
+        assert_eq!(item("**calm**", &clean(text)), shown, "{text:?}");
     }
-    assert_eq!(list("Traits", Vec::new()), None);
 }
 
 /// Random texts out of what makes markdown hard, from a fixed seed.
@@ -123,5 +118,16 @@ fn no_text_breaks_out_of_its_place() {
         }
         assert_eq!(fence.opening, None, "left open: {text:?}");
         assert_eq!(lowered, lowered.trim_end(), "{text:?}");
+    }
+}
+
+#[test]
+fn texts_that_follow_each_other_are_cleaned_as_one() {
+    let texts: Vec<String> = random_texts().filter(|text| !text.trim().is_empty()).collect();
+    for three in texts.chunks_exact(3) {
+        let joined = three.iter().map(|text| text.trim_end()).collect::<Vec<_>>().join("\n\n");
+        let cleaned = clean_all(&three.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(cleaned.join("\n\n"), clean(&joined), "{three:?}");
+        assert!(cleaned.iter().all(|text| !text.is_empty()), "{three:?}");
     }
 }

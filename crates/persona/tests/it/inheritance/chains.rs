@@ -144,8 +144,8 @@ fn survives(link: &PartLink, stronger: &[&Persona]) -> bool {
     })
 }
 
-/// The links that make up the persona: the index of the layer, and the link with the order that the
-/// layers below leave it.
+/// The links that make up the persona: the index of the layer, and the link with the order and the
+/// priority that the layers below leave it.
 fn surviving(bundle: &Bundle) -> Vec<(usize, PartLink)> {
     let personas = personas(bundle);
     let mut placed: Vec<(usize, PartLink)> = Vec::new();
@@ -160,6 +160,11 @@ fn surviving(bundle: &Bundle) -> Vec<(usize, PartLink)> {
                 let last = below.iter().map(|it| it.order).max().filter(|_| is_implied);
                 let last = of_type.map(|it| it.order).max().or(last);
                 link.order = link.order.max(last.unwrap_or(i32::MIN));
+                if link.priority == 0 {
+                    let of_type = below.iter().filter(|it| type_of(&it.name) == type_of(&link.name));
+                    let top = of_type.map(|it| it.priority).max();
+                    link.priority = top.or(below.iter().map(|it| it.priority).max()).unwrap_or(0);
+                }
             }
             placed.push((at, link));
         }

@@ -327,7 +327,8 @@ fn long_pieces_need_a_summary_where_the_persona_has_one() {
         [
             ("project part steps", json!({ "part_type": "goal", "content": long })),
             ("project part told", json!({ "part_type": "goal", "content": long, "summary": "Both." })),
-            ("project part brief", json!({ "part_type": "goal", "content": "One. Two." })),
+            ("project part brief", json!({ "part_type": "goal", "content": "x".repeat(160) })),
+            ("project part wide", json!({ "part_type": "goal", "content": "x".repeat(161) })),
             ("project trait calm", json!({ "trait_type": "social", "instruction": long })),
             ("project skill sql", json!({ "content": long })),
             ("project guardrail safe", json!({ "content": long })),
@@ -335,7 +336,7 @@ fn long_pieces_need_a_summary_where_the_persona_has_one() {
     };
     let persona = |fields: Value| {
         let mut persona = json!({
-            "parts": links(&["steps", "told", "brief"]), "traits": ["calm"], "skills": ["sql"], "guardrails": ["safe"],
+            "parts": links(&["steps", "told", "brief", "wide"]), "traits": ["calm"], "skills": ["sql"], "guardrails": ["safe"],
         });
         persona.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
         persona
@@ -343,7 +344,7 @@ fn long_pieces_need_a_summary_where_the_persona_has_one() {
     let found = |name: &str| {
         [
             ("guardrails", "safe", "description"),
-            ("parts", "steps", "summary"),
+            ("parts", "steps, wide", "summary"),
             ("skills", "sql", "description"),
             ("traits", "calm", "description"),
         ]

@@ -81,5 +81,13 @@ fn texts(key: &str) -> Shelf {
         ("project skill env", of("${env.HOME} ${env.UNSET} ${env:X}")),
         ("shared skill env", of("${env.HOME}")),
         ("project test_input env", of("${env.HOME}")),
+        (
+            "project test_input judged",
+            json!({ "content": "c", "expectations": [
+                "Does not mention the price.",
+                "Greets back and asks what is wanted.",
+                "Has at most 80 words.",
+            ] }),
+        ),
     ])
 }

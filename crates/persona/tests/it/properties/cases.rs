@@ -10,49 +10,49 @@ use proptest::test_runner::{RngSeed, TestRunner};
 use crate::script::{self, Toks, add_guardrail, add_skill, add_trait, name, part};
 
 /// Few types, so that layers meet.
-pub(super) const TYPES: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Goal, PartType::Voice];
+pub(crate) const TYPES: [PartType; 4] = [PartType::Identity, PartType::Tone, PartType::Goal, PartType::Voice];
 const SEVERITIES: [&str; 4] = ["low", "medium", "high", "critical"];
 
 /// One case.
 #[derive(Debug, Clone)]
-pub(super) struct Case {
-    pub(super) bundle: Bundle,
-    pub(super) overrides: BTreeMap<PartType, Name>,
-    pub(super) types: Vec<PartType>,
-    pub(super) limit: usize,
-    pub(super) max_tokens: usize,
-    pub(super) view: View,
+pub(crate) struct Case {
+    pub(crate) bundle: Bundle,
+    pub(crate) overrides: BTreeMap<PartType, Name>,
+    pub(crate) types: Vec<PartType>,
+    pub(crate) limit: usize,
+    pub(crate) max_tokens: usize,
+    pub(crate) view: View,
 }
 
 impl Case {
     /// The request without filters and budgets.
-    pub(super) fn whole(&self) -> AssemblyRequest {
+    pub(crate) fn whole(&self) -> AssemblyRequest {
         AssemblyRequest { view: self.view, overrides: self.overrides.clone(), ..AssemblyRequest::default() }
     }
 
-    pub(super) fn with_types(&self) -> AssemblyRequest {
+    pub(crate) fn with_types(&self) -> AssemblyRequest {
         AssemblyRequest { types: self.types.clone(), ..self.whole() }
     }
 
-    pub(super) fn with_limit(&self) -> AssemblyRequest {
+    pub(crate) fn with_limit(&self) -> AssemblyRequest {
         AssemblyRequest { limit: Some(self.limit), ..self.whole() }
     }
 
-    pub(super) fn with_max_tokens(&self) -> AssemblyRequest {
+    pub(crate) fn with_max_tokens(&self) -> AssemblyRequest {
         AssemblyRequest { max_tokens: Some(self.max_tokens), ..self.whole() }
     }
 
-    pub(super) fn with_all(&self) -> AssemblyRequest {
+    pub(crate) fn with_all(&self) -> AssemblyRequest {
         AssemblyRequest { types: self.types.clone(), limit: Some(self.limit), ..self.with_max_tokens() }
     }
 
-    pub(super) fn assemble(&self, request: &AssemblyRequest) -> Assembled<'_> {
+    pub(crate) fn assemble(&self, request: &AssemblyRequest) -> Assembled<'_> {
         assemble(&self.bundle, request, &Toks).expect("its overrides exist")
     }
 }
 
 /// Runs a property on the same random cases each time.
-pub(super) fn holds(property: impl Fn(&Case) -> Result<(), TestCaseError>) {
+pub(crate) fn holds(property: impl Fn(&Case) -> Result<(), TestCaseError>) {
     let config = ProptestConfig {
         cases: 300,
         failure_persistence: None,

@@ -10,7 +10,7 @@ use super::{FileWrite, Step};
 use crate::scopes::{Snapshot, is_current, put_origin};
 use files::disk::{Replaced, Replacement};
 use files::{Document, Edit, Edited, ReplaceError, canonical, disk, document, edit};
-use store::{Change, put_stage};
+use store::{Change, put_editing_session, put_stage};
 
 use crate::{Error, Result};
 
@@ -19,6 +19,7 @@ impl FileWrite {
         if self.failed {
             return Err(store::Error::StepFailed.into());
         }
+        self.check_grants().await?;
         let edited = self.edited()?;
         // If the editor does not know the document of the new text, it is read below.
         let known = edited.as_ref().and_then(|edited| edited.document.clone());
@@ -34,6 +35,9 @@ impl FileWrite {
         for (persona, arc, stage) in &self.stages {
             put_stage(&mut transaction, self.owner(persona), arc, stage).await?;
             changes.push(Change::Entity { kind: Kind::Persona, name: persona.clone(), listed: false });
+        }
+        for (persona, session) in &self.editing_sessions {
+            put_editing_session(&mut transaction, self.owner(persona), *session).await?;
         }
         let replaced = match edited {
             Some(edited) => Some(self.replace_files(edited).await?),
@@ -80,7 +84,7 @@ impl FileWrite {
     }
 
     /// The file's entries after this change.
-    fn after(&self) -> Document {
+    pub(super) fn after(&self) -> Document {
         let mut document = self.snapshot.document.clone();
         document.hash = String::new();
         for ((kind, name), entry) in &self.changed {

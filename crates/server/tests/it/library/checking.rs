@@ -68,7 +68,7 @@ async fn lint_reports_problems_with_their_place() {
     let nothing =
         json!({ "findings": [], "errors": 0, "warnings": 0, "notes": 0, "scopes": ["shared"], "entries": 0 });
     assert_eq!(shared, nothing);
-    assert_eq!(report["scopes"], json!(["project"]));
+    assert_eq!(report["scopes"], json!(["project", "shared"]));
     let both = get(&running, "/api/lint?scopes=shared&scopes=project").await;
     assert_eq!((&both["findings"], &both["scopes"]), (&report["findings"], &json!(["project", "shared"])));
     let good = "[personas.guide]\nsummary = \"You guide.\"\nsystem_prompt = \"Guide.\"\n";
@@ -77,7 +77,7 @@ async fn lint_reports_problems_with_their_place() {
 }
 
 #[tokio::test]
-async fn lint_looks_at_shared_where_there_are_no_files() {
+async fn lint_looks_at_shared_too() {
     let running = start().await;
     let guide = json!({ "entity": { "summary": "You gu\u{200b}ide." } });
     put(&running, "/api/library/persona/guide", &guide).await;

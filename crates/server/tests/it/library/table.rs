@@ -106,6 +106,13 @@ async fn tags_names_scopes_and_bundles() {
     let cursor = history["next_cursor"].as_str().expect("an older revision");
     let older = get(&running, &format!("/api/library/part/calm/history?limit=1&cursor={cursor}")).await;
     assert_eq!((each(&older["items"], "revision"), older["next_cursor"].is_null()), (vec![&json!(1)], true));
+    let (status, taken) = ask(running.port, "PUT", "/api/library/part/calm/tags/good", None).await;
+    assert_eq!((status, &taken["code"]), (409, &json!("tag_taken")), "{taken}");
+    assert_eq!(taken["remedies"][0]["action"], "move_tag");
+    let moves = Some(json!({ "move": true }));
+    let moved = done(&running, "PUT", "/api/library/part/calm/tags/good", moves).await;
+    assert_eq!((&moved["revision"], &moved["moved_from"]), (&json!(2), &json!("1")));
+    assert_eq!(done(&running, "PUT", "/api/library/part/calm/tags/good", None).await["changed"], false);
     assert_eq!(done(&running, "DELETE", "/api/library/part/calm/tags/good", None).await["deleted"], true);
 
     let copy = json!({ "new_name": "slow" });
@@ -119,7 +126,20 @@ async fn tags_names_scopes_and_bundles() {
     let promoted =
         done(&running, "POST", "/api/library/part/still/promote", Some(json!({ "to": "project" }))).await;
     assert_eq!((&promoted["from"], &promoted["to"]), (&json!("shared"), &json!("project")));
+    assert_eq!(
+        (each(&promoted["carried"], "name"), &promoted["removed"]),
+        (vec![&json!("still")], &json!([]))
+    );
+    assert_eq!(get(&running, "/api/library/part/still?scope=shared").await["scope"], "shared", "a copy");
+    let moves = json!({ "to": "project", "scope": "shared", "move": true });
+    let moved = done(&running, "POST", "/api/library/part/still/promote", Some(moves)).await;
+    assert_eq!(each(&moved["removed"], "name"), ["still"]);
     assert_eq!(get(&running, "/api/library/part/still").await["scope"], "project");
+    let all = get(&running, "/api/export").await;
+    let all = all["toml"].as_str().expect("a text");
+    assert!(all.contains("[parts.calm]") && all.contains("[parts.still]"), "{all}");
+    let shared = get(&running, "/api/export?scope=shared").await;
+    assert!(!shared["toml"].as_str().expect("a text").contains("[parts.still]"), "{shared}");
 
     let exported = get(&running, "/api/export/part?names=calm&names=still").await;
     let toml = exported["toml"].as_str().expect("a text").replace("Slow.", "Slower.");

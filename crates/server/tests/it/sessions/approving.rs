@@ -32,6 +32,11 @@ async fn an_answer_may_come_after_a_restart() {
     let world = world.restart().await;
     let (_, view) = world.get(&session).await;
     assert_eq!((&view["status"], &view["approvals"][0]["call_id"]), (&json!("waiting"), &json!("toolu_w")));
+    let (status, preview) = world.get(&format!("{session}/approvals/toolu_w")).await;
+    let change = json!({ "path": "new.txt", "exists": false, "after": "fresh" });
+    assert_eq!((status, &preview["tool_name"], &preview["change"]), (200, &json!("write_file"), &change));
+    let (status, unknown) = world.get(&format!("{session}/approvals/toolu_x")).await;
+    assert_eq!((status, &unknown["code"]), (404, &json!("unknown_approval")), "{unknown}");
     let mut watched = world.watch(&session, Some(&last)).await;
     let (status, view) =
         world.post(&format!("{session}/approvals/toolu_w"), &json!({ "decision": "approve" })).await;

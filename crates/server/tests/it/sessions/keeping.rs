@@ -129,7 +129,7 @@ fn ids(list: &Value) -> Vec<String> {
 #[tokio::test]
 async fn sessions_are_listed_in_pages() {
     let world = World::start(QUICK).await;
-    world.persona(json!({ "name": "other" })).await;
+    world.persona(json!({ "name": "other", "summary": "Other." })).await;
     let mut made = Vec::new();
     for number in 0..5 {
         let persona = if number == 2 { "other" } else { "guide" };

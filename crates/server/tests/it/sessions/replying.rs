@@ -222,7 +222,7 @@ async fn tool_error_and_recovery() {
 #[tokio::test]
 async fn a_message_may_limit_the_rounds_with_tools() {
     let world = World::start(MISSING).await;
-    world.persona(json!({ "name": "ranger", "max_tool_rounds": 5 })).await;
+    world.persona(json!({ "name": "ranger", "summary": "Ranges.", "max_tool_rounds": 5 })).await;
     let session = world.session_with(&json!({ "persona": "ranger" })).await;
     let input = json!({ "content": "Find the answer.", "max_tool_rounds": 1 });
     let events = world.open("POST", &format!("{session}/messages"), Some(&input)).await.rest().await;

@@ -13,22 +13,22 @@ const POSTGRES: [&str; 4] = [
        THEN ' default ' || regexp_replace(pg_get_expr(d.adbin, d.adrelid), '::[a-z]+(\\[\\])?$', '') END) \
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid \
      LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum \
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped",
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped",
     "SELECT concat(CASE contype WHEN 'p' THEN 'key ' ELSE 'unique ' END, conrelid::regclass, ' (', \
        (SELECT string_agg(a.attname, ', ' ORDER BY k.place) FROM unnest(conkey) WITH ORDINALITY k (number, place) \
         JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.number), ')') \
-     FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype IN ('p', 'u')",
+     FROM pg_constraint WHERE connamespace = current_schema()::regnamespace AND contype IN ('p', 'u')",
     "SELECT concat('ref ', conrelid::regclass, '.', a.attname, ' > ', confrelid::regclass, '.', b.attname, ' ', \
        CASE confdeltype WHEN 'c' THEN 'cascade' WHEN 'r' THEN 'restrict' WHEN 'n' THEN 'set null' ELSE '?' END) \
      FROM pg_constraint \
      JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = conkey[1] \
      JOIN pg_attribute b ON b.attrelid = confrelid AND b.attnum = confkey[1] \
-     WHERE connamespace = 'public'::regnamespace AND contype = 'f'",
+     WHERE connamespace = current_schema()::regnamespace AND contype = 'f'",
     "SELECT concat('index ', x.relname, ' on ', i.indrelid::regclass, ' ', m.amname, ' (', \
        (SELECT string_agg(a.attname, ', ' ORDER BY k.place) FROM unnest(i.indkey) WITH ORDINALITY k (number, place) \
         JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number), ')') \
      FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam \
-     WHERE x.relnamespace = 'public'::regnamespace AND NOT i.indisunique",
+     WHERE x.relnamespace = current_schema()::regnamespace AND NOT i.indisunique",
 ];
 
 pub(super) async fn of_postgres(database: &Database) -> Facts {

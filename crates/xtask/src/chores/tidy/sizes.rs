@@ -9,9 +9,13 @@ const MAX_LINES: usize = 800;
 
 const CODE_ENDINGS: [&str; 4] = ["rs", "ts", "svelte", "py"];
 
+/// The ending of files that a program writes.
+const GENERATED: &str = ".d.ts";
+
 pub(super) fn check(tree: &Tree, report: &mut TidyReport) {
     for file in &tree.files {
-        if !CODE_ENDINGS.iter().any(|ending| file.has_ending(ending)) {
+        let is_code = CODE_ENDINGS.iter().any(|ending| file.has_ending(ending));
+        if !is_code || file.path.to_string_lossy().ends_with(GENERATED) {
             continue;
         }
         let lines = file.text.lines().count();

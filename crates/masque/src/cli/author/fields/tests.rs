@@ -1,12 +1,12 @@
 use app::inputs::{CreatePersona, UpdatePersona};
 use app::{Code, Report};
-use clap::{Command, FromArgMatches as _, Subcommand as _};
+use clap::{Args as _, Command, FromArgMatches as _, Subcommand as _};
 use persona::field::Shape;
 use persona::{ContextPreset, Kind, ToolPreset};
 use serde_json::{Value, json};
 
 use super::{flags, takes_json};
-use crate::cli::{CreateKind, UpdateKind};
+use crate::cli::{CreateKind, UpdateCommand, UpdateKind};
 use crate::definition::{Definition, Purpose};
 use crate::failure::{Failure, Result};
 
@@ -16,8 +16,12 @@ fn create(words: &[&str]) -> std::result::Result<CreateKind, clap::Error> {
 }
 
 fn update(words: &[&str]) -> std::result::Result<UpdateKind, clap::Error> {
-    let command = UpdateKind::augment_subcommands(Command::new("update"));
-    UpdateKind::from_arg_matches(&command.try_get_matches_from([&["update"][..], words].concat())?)
+    let command = UpdateCommand::augment_args(Command::new("update"));
+    let matches = command.try_get_matches_from([&["update"][..], words].concat())?;
+    match UpdateCommand::from_arg_matches(&matches)? {
+        UpdateCommand::OfKind(update) => Ok(update),
+        UpdateCommand::Named(_) => panic!("{words:?} name a kind"),
+    }
 }
 
 fn definition(words: &[&str]) -> Result<Definition> {
@@ -29,7 +33,7 @@ fn definition(words: &[&str]) -> Result<Definition> {
 
 fn report<T>(result: Result<T>) -> Report {
     match result {
-        Err(Failure::Told(report)) => *report,
+        Err(Failure::Reported(report)) => *report,
         _ => panic!("a failure with a report"),
     }
 }

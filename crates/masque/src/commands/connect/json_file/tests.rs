@@ -1,20 +1,20 @@
-use super::merge;
+use super::{merge, remove};
 use crate::commands::connect::entry::JsonForm;
 
-fn form<'a>(args: &'a [String], secret_database: Option<&'a str>) -> JsonForm<'a> {
+fn form(args: &[String]) -> JsonForm<'_> {
     JsonForm {
         transport: Some("stdio"),
         command: Some("/bin/masque"),
         args: Some(args),
         url: None,
-        secret_database,
+        authorization: None,
     }
 }
 
 fn merged(old: &str) -> String {
     let args = ["mcp".to_owned()];
-    let once = merge(old, "mcpServers", &form(&args, None)).expect("it can be merged");
-    let twice = merge(&once, "mcpServers", &form(&args, None)).expect("it can be merged again");
+    let once = merge(old, "mcpServers", &form(&args)).expect("it can be merged");
+    let twice = merge(&once, "mcpServers", &form(&args)).expect("it can be merged again");
     assert_eq!(once, twice, "a second run changes nothing");
     once
 }
@@ -67,7 +67,7 @@ fn an_entry_of_ours_is_brought_up_to_date_and_keeps_what_the_user_added() {
     "masque": {
       "url": "http://old",
       "disabled": true,
-      "env": { "KEY": "value", "MASQUE_DB": "postgres://old" }
+      "env": { "KEY": "value", "MASQUE_DB": "postgres://me:x@old/d" }
     },
     "other": {}
   }
@@ -78,9 +78,9 @@ fn an_entry_of_ours_is_brought_up_to_date_and_keeps_what_the_user_added() {
     assert_eq!(entry["env"], serde_json::json!({ "KEY": "value" }));
     assert_eq!((entry["disabled"].as_bool(), entry.get("url")), (Some(true), None));
     assert!(new.ends_with("\n    },\n    \"other\": {}\n  }\n}"), "{new}");
-    let args = ["mcp".to_owned()];
-    let secret = merge(&new, "mcpServers", &form(&args, Some("postgres://me:x@h/d"))).expect("merged");
-    assert!(secret.contains(r#""MASQUE_DB": "postgres://me:x@h/d""#), "{secret}");
+    let own = old.replace("me:x@", "me@");
+    let kept: serde_json::Value = serde_json::from_str(&merged(&own)).expect("JSON");
+    assert_eq!(kept["mcpServers"]["masque"]["env"]["MASQUE_DB"], "postgres://me@old/d");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn an_entry_that_is_not_an_object_is_replaced() {
 #[test]
 fn an_unparsable_file_is_an_error() {
     let args = ["mcp".to_owned()];
-    let refused = |old| merge(old, "mcpServers", &form(&args, None)).expect_err("refused");
+    let refused = |old| merge(old, "mcpServers", &form(&args)).expect_err("refused");
     assert!(refused("{\n  mine: 1\n}").contains("line 2 column 3"));
     assert!(refused("{\"mcpServers\": {\"masque\": 1, \"masque\": 2}}").contains("more than once"));
     assert!(refused("[1]").contains("object"));
@@ -116,4 +116,61 @@ fn an_unparsable_file_is_an_error() {
         refused("{\"mcpServers\": {\"a\": 1}, \"mcpServers\": {\"masque\": 2}, \"mcpServers\": 3}")
             .contains("not an object")
     );
+}
+
+#[test]
+fn an_entry_of_ours_is_removed_and_nothing_else() {
+    for old in [
+        "{\n  // mine\n  \"mcpServers\": {\n    \"other\": {}, // theirs\n  },\n}\n",
+        "{\n  \"z\": [1,2,  3],\n  \"mcpServers\": {\n    \"other\": {\"command\":\"x\", \"n\": 1.50} // why\n  },\n  \"a\":   \"\\u00e9\"\n}",
+        "{\r\n  \"mcpServers\": {}\r\n}\r\n",
+        "{\n\t\"mcpServers\": {\n\t\t\"other\": {}\n\t} /* end */\n}",
+    ] {
+        assert_eq!(remove(&merged(old), "mcpServers").expect("valid").expect("connected"), old);
+    }
+    let cut = |old: &str, new: &str| {
+        assert_eq!(remove(old, "s").expect("valid").as_deref(), Some(new), "{old}");
+    };
+    cut(r#"{"s": {"masque": {}, "other": 1}}"#, r#"{"s": { "other": 1}}"#);
+    cut(r#"{"s": {"other": 1, "masque": {"a": [1, 2]}}}"#, r#"{"s": {"other": 1}}"#);
+    cut(r#"{"s": {"masque": null}}"#, r#"{"s": {}}"#);
+    cut(
+        "{\"s\": {\n  // a, b\n  \"masque\": {},\n  // c\n  \"other\": 1\n}}",
+        "{\"s\": {\n  // a, b\n  // c\n  \"other\": 1\n}}",
+    );
+    cut(
+        "{\"s\": {\n  \"a\": 1, // one,\n  // two\n  \"masque\": {}\n}}",
+        "{\"s\": {\n  \"a\": 1 // one,\n  // two\n}}",
+    );
+    cut("{\"s\": {\n  // only a note\n  \"masque\": {}\n}}", "{\"s\": {\n  // only a note\n}}");
+    for none in ["", "{}", r#"{"s": {"other": 1}}"#, r#"{"s": 1}"#] {
+        assert_eq!(remove(none, "s").expect("valid"), None, "{none}");
+    }
+    assert!(remove("{", "s").is_err());
+    assert!(remove(r#"{"s": {"masque": 1, "masque": 2}}"#, "s").is_err());
+}
+
+#[test]
+fn the_token_joins_the_users_headers() {
+    let form = |token: Option<&str>| JsonForm {
+        transport: None,
+        command: None,
+        args: None,
+        url: Some("http://127.0.0.1:4747/mcp"),
+        authorization: token.map(str::to_owned),
+    };
+    let headers = |text: &str| {
+        let value: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        value["mcpServers"]["masque"]["headers"].clone()
+    };
+    let fresh = merge("", "mcpServers", &form(Some("Bearer one"))).expect("it can be merged");
+    assert_eq!(headers(&fresh), serde_json::json!({ "Authorization": "Bearer one" }));
+    let own = r#"{"mcpServers": {"masque": {"url": "x", "headers": {"authorization": "Bearer old", "X-Team": "blue"}}}}"#;
+    let merged = merge(own, "mcpServers", &form(Some("Bearer two"))).expect("it can be merged");
+    assert_eq!(headers(&merged), serde_json::json!({ "Authorization": "Bearer two", "X-Team": "blue" }));
+    let elsewhere = merge(own, "mcpServers", &form(None)).expect("it can be merged");
+    assert_eq!(headers(&elsewhere)["X-Team"], "blue");
+    let args = ["mcp".to_owned()];
+    let program = merge(&merged, "mcpServers", &self::form(&args)).expect("it can be merged");
+    assert_eq!(headers(&program), serde_json::Value::Null);
 }

@@ -1,0 +1,99 @@
+//! Usage of models by this process, for the metrics of servers.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use llm::{ModelRef, Usage};
+use persona::Name;
+
+/// Pairs of a persona and a model that are counted apart. Later ones are counted together.
+const MOST_PAIRS: usize = 1_000;
+/// The name of these. No persona has it.
+const OTHERS: &str = "(others)";
+
+/// The calls and tokens of a persona with a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consumed {
+    pub persona: String,
+    pub provider: String,
+    pub model: String,
+    pub calls: u64,
+    pub usage: Usage,
+}
+
+/// Calls and tokens since the start, by persona and model.
+#[derive(Debug, Default)]
+pub(super) struct Consumption(Mutex<BTreeMap<Pair, (u64, Usage)>>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    persona: String,
+    provider: String,
+    model: String,
+}
+
+impl Consumption {
+    /// Counts a finished call.
+    pub(super) fn count(&self, persona: &Name, model: &ModelRef, usage: Usage) {
+        let ModelRef { provider, model } = model.clone();
+        let mut pair = Pair { persona: persona.to_string(), provider, model };
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST_PAIRS && !all.contains_key(&pair) {
+            pair = Pair { persona: OTHERS.to_owned(), provider: OTHERS.to_owned(), model: OTHERS.to_owned() };
+        }
+        let (calls, sum) = all.entry(pair).or_default();
+        *calls += 1;
+        *sum += usage;
+    }
+
+    pub(super) fn all(&self) -> Vec<Consumed> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let consumed = all.iter().map(|(Pair { persona, provider, model }, (calls, usage))| Consumed {
+            persona: persona.clone(),
+            provider: provider.clone(),
+            model: model.clone(),
+            calls: *calls,
+            usage: *usage,
+        });
+        consumed.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(consumption: &Consumption, persona: &str, model: &str) {
+        let persona = Name::parse(persona).expect("a name");
+        let model = model.parse().expect("a model");
+        consumption.count(&persona, &model, Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() });
+    }
+
+    #[test]
+    fn calls_add_up_by_persona_and_model() {
+        let consumption = Consumption::default();
+        for (persona, model) in [("guide", "a/x"), ("guide", "a/x"), ("guide", "b/x"), ("clerk", "a/x")] {
+            count(&consumption, persona, model);
+        }
+        let lines: Vec<String> = (consumption.all().iter())
+            .map(|used| {
+                let Consumed { persona, provider, model, calls, usage } = used;
+                format!("{persona} {provider}/{model} {calls} {} {}", usage.input_tokens, usage.output_tokens)
+            })
+            .collect();
+        assert_eq!(lines, ["clerk a/x 1 3 2", "guide a/x 2 6 4", "guide b/x 1 3 2"]);
+    }
+
+    #[test]
+    fn the_number_of_pairs_is_bounded() {
+        let consumption = Consumption::default();
+        for number in 0..MOST_PAIRS + 5 {
+            count(&consumption, &format!("p{number}"), "a/x");
+        }
+        count(&consumption, "p0", "a/x");
+        let all = consumption.all();
+        assert_eq!(all.len(), MOST_PAIRS + 1);
+        let calls = |name: &str| all.iter().find(|used| used.persona == name).map(|used| used.calls);
+        assert_eq!((calls("p0"), calls(OTHERS)), (Some(2), Some(5)));
+    }
+}

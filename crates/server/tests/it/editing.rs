@@ -1,0 +1,11 @@
+//! The editing agent over HTTP, with a scripted model behind the server.
+
+mod world;
+
+mod bounds;
+mod conflicts;
+mod curl;
+mod outcomes;
+mod pieces;
+mod seed;
+mod undoing;
