@@ -83,9 +83,10 @@ impl Look {
 
     /// Looks once more. If anything changed in between, the files count as touched just now.
     pub fn unless_touched(self) -> Self {
-        // A file that is being emptied loses its length before its time of change is updated.
+        // A file that is being emptied loses its length before its time of change is updated. A busy machine
+        // may stop the writer between the two.
         if self.stamps.iter().flatten().any(|stamp| stamp.length == 0) {
-            std::thread::sleep(STEP);
+            std::thread::sleep(QUIET);
         }
         let touched = if self.is_same(&self.again()) { self.touched } else { Some(SystemTime::now()) };
         Self { touched, ..self }
