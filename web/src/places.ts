@@ -5,6 +5,8 @@ import type { Pattern } from './ui/route';
  * The component reads `router.route` for parameters and query. A new place is a row here. */
 export interface Place extends Pattern {
   load: () => Promise<{ default: Component }>;
+  /** Places of one group share a page: moving between them keeps what is on screen. */
+  group?: string;
 }
 
 const library = () => import('./library/Library.svelte');
@@ -22,8 +24,8 @@ export const places: readonly Place[] = [
   { place: 'conflicts', path: '/conflicts', load: () => import('./conflicts/Conflicts.svelte') },
   { place: 'conflict', path: '/conflicts/:kind/:name', load: () => import('./conflicts/Conflict.svelte') },
   { place: 'templates', path: '/templates', load: () => import('./library/Templates.svelte') },
-  { place: 'sessions', path: '/sessions', load: () => import('./sessions/SessionsPage.svelte') },
-  { place: 'session', path: '/sessions/:id', load: () => import('./sessions/SessionsPage.svelte') },
+  { place: 'sessions', path: '/sessions', load: () => import('./sessions/SessionsPage.svelte'), group: 'sessions' },
+  { place: 'session', path: '/sessions/:id', load: () => import('./sessions/SessionsPage.svelte'), group: 'sessions' },
   { place: 'settings', path: '/settings', load: () => import('./settings/SettingsPage.svelte') },
   { place: 'persona-tests', path: '/personas/:name/tests', load: () => import('./tests/TestsPage.svelte') },
 ];

@@ -1,6 +1,7 @@
 //! The commands that need libraries.
 
 mod bench;
+mod chromium;
 mod conformance;
 mod debian;
 mod faults;

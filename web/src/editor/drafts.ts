@@ -98,7 +98,7 @@ export class DraftStore {
   }
 }
 
-function keyOf(where: Where, tab: string): string {
+export function keyOf(where: Where, tab: string): string {
   return `draft/${where.scope}/${where.kind}/${where.name}/${tab}`;
 }
 

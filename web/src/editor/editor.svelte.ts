@@ -1,10 +1,12 @@
 import { changes } from '../api/changes.svelte';
 import { api, ask, type Entity, type Kind, type Scope } from '../api/client';
 import { Problem, asProblem } from '../api/problem';
+import { isOverwritten, sayChange, takenBack, type AgentChange } from './agent-changes';
 import { changedFields, definitionOf, equal, reasonFor, saveScope, withField, type Doc } from './doc';
 import type { Draft, Where } from './drafts';
 import { merge, settle, type Choice, type Conflict } from './merge';
-import { drafts } from './tab';
+import { Review } from './review.svelte';
+import { drafts, keepLate } from './tab';
 
 const KEEP_MS = 150;
 const UNDO_LIMIT = 200;
@@ -45,6 +47,8 @@ export class EntityEditor {
   notice = $state<string | undefined>();
   others = $state.raw<readonly Draft[]>([]);
   gone = $state(false);
+  /** What the agent changed, until the person keeps it or takes it back. */
+  readonly review = new Review();
 
   changed = $derived(this.base ? changedFields(this.base, this.doc) : []);
   dirty = $derived(this.changed.length > 0);
@@ -59,6 +63,8 @@ export class EntityEditor {
   #keeping: Promise<void> = Promise.resolve();
   #stop: (() => void) | undefined;
   #wanted: Scope | undefined;
+  /** True if a stronger scope had the name when this builtin was opened. */
+  #shadowed = false;
 
   constructor(kind: Kind, name: string, scope?: Scope) {
     this.kind = kind;
@@ -72,15 +78,19 @@ export class EntityEditor {
 
   /** Reads the entity, then the draft that this tab or a closed one left. */
   async open(): Promise<void> {
+    this.problem = undefined;
+    this.#stop?.();
     this.#stop = changes.listen((event) => {
       if (event.type === 'everything' || (event.kind === this.kind && event.name === this.name)) void this.#refresh();
     });
-    addEventListener('pagehide', this.#flush);
+    addEventListener('pagehide', this.#leave);
     try {
       const entity = await this.#fetch();
       this.#takeBase(entity);
       this.doc = definitionOf(entity);
       this.base = this.doc;
+      this.#shadowed = this.scope === 'builtin' && this.#wanted === 'builtin' && (await this.#fetchFrom(undefined)).entity.scope !== 'builtin';
+      this.review.resume(this.where, { revision: this.revision, doc: this.doc });
     } catch (error) {
       this.problem = asProblem(error);
       return;
@@ -89,12 +99,12 @@ export class EntityEditor {
     this.others = others;
     if (!draft || equal(draft.doc, this.base)) return;
     this.doc = draft.doc;
-    if (draft.revision !== this.revision) this.#mergeWith(draft.base, this.base ?? {});
+    if (!equal(draft.base, this.base)) this.#mergeWith(draft.base, this.base ?? {});
   }
 
   close(): void {
     this.#stop?.();
-    removeEventListener('pagehide', this.#flush);
+    removeEventListener('pagehide', this.#leave);
     this.#flush();
   }
 
@@ -167,7 +177,27 @@ export class EntityEditor {
   choose(conflict: Conflict, choice: Choice): void {
     this.conflicts = this.conflicts.filter((one) => one !== conflict);
     this.#remember(conflict.field);
-    this.#put(settle(this.doc, conflict, choice));
+    // Typing went on since the conflict was found.
+    this.#put(settle(this.doc, { ...conflict, mine: this.doc[conflict.field] }, choice));
+  }
+
+  /** Takes one change of the agent back as a revision of its own. What is typed elsewhere stays a draft. */
+  async undoChange(change: AgentChange): Promise<boolean> {
+    if (this.saving || !this.base) return false;
+    this.saving = true;
+    this.refusal = undefined;
+    try {
+      const typed = isOverwritten(this.doc, change) ? this.doc : takenBack(this.doc, change);
+      await this.#send(takenBack(this.base, change), `undid: the agent ${sayChange(change)} (${change.field.replaceAll('_', ' ')})`, false);
+      this.#remember('');
+      this.#put(typed);
+      return true;
+    } catch (error) {
+      this.refusal = asProblem(error);
+      return false;
+    } finally {
+      this.saving = false;
+    }
   }
 
   async #send(sent: Doc, reason: string, retry: boolean): Promise<Saved> {
@@ -184,6 +214,7 @@ export class EntityEditor {
       this.#etag = etag;
       this.base = sent;
       this.gone = false;
+      this.review.saved(this.where, { revision: data.revision, doc: sent });
       if (!equal(this.doc, sent)) await this.#keep();
       return { revision: data.revision, scope: data.scope, changed: data.changed };
     } catch (error) {
@@ -194,7 +225,7 @@ export class EntityEditor {
   }
 
   async #afterStale(reason: string, problem: Problem): Promise<Saved> {
-    const old = this.base ?? {};
+    const old = this.#started(this.base ?? {});
     this.#takeBase(await this.#fetch());
     this.#mergeWith(old, this.base ?? {});
     if (this.conflicts.length > 0) throw problem;
@@ -208,17 +239,29 @@ export class EntityEditor {
       const entity = await this.#fetch();
       const theirs = definitionOf(entity);
       const before = this.base;
+      const started = this.#started(before);
+      const old = { ...this.where, revision: this.revision };
       if (equal(before, theirs) && entity.revision === this.revision) return;
       const fields = changedFields(before, theirs);
       const wasDirty = this.dirty;
       this.#takeBase(entity);
-      if (wasDirty) this.#mergeWith(before, theirs);
+      const moved = old.scope !== this.scope;
+      // The draft goes with its entity when the agent makes a copy of a builtin.
+      if (moved && wasDirty) await (await drafts()).drop(old);
+      this.review.follow(this.where, { revision: moved ? 0 : old.revision, doc: before }, { revision: this.revision, doc: theirs });
+      if (wasDirty) this.#mergeWith(started, theirs);
       else this.doc = theirs;
       this.arrived = new Set(fields);
       setTimeout(() => (this.arrived = new Set()), 4_000);
     } catch (error) {
       if (error instanceof Problem && error.status === 404) this.gone = true;
     }
+  }
+
+  /** What both sides started from. An open conflict stays one until the person settles it, however often
+   * the others save meanwhile. */
+  #started(now: Doc): Doc {
+    return this.conflicts.reduce((doc, { field, base }) => withField(doc, field, base), now);
   }
 
   #mergeWith(old: Doc, theirs: Doc): void {
@@ -238,11 +281,18 @@ export class EntityEditor {
   }
 
   async #fetch(): Promise<Entity> {
-    const scope = this.base ? this.scope : this.#wanted;
+    // A builtin never changes, but the agent and other tabs may make a copy, which then counts.
+    const follows = this.scope === 'builtin' && !this.#shadowed;
+    const scope = !this.base ? this.#wanted : follows ? undefined : this.scope;
+    const { entity, etag } = await this.#fetchFrom(scope);
+    this.#etag = etag;
+    return entity;
+  }
+
+  async #fetchFrom(scope: Scope | undefined): Promise<{ entity: Entity; etag: string | null }> {
     const params = { path: { kind: this.kind, name: this.name }, query: { scope } };
     const { data, etag } = await ask(api.GET('/api/library/{kind}/{name}', { params }));
-    this.#etag = etag;
-    return data as Entity;
+    return { entity: data as Entity, etag };
   }
 
   #remember(field: string): void {
@@ -266,6 +316,14 @@ export class EntityEditor {
     if (this.#keepTimer !== undefined) void this.#keep();
   };
 
+  #leave = (): void => {
+    if (this.base && this.dirty) keepLate(this.where, this.#draft(this.base));
+  };
+
+  #draft(base: Doc): Pick<Draft, 'revision' | 'base' | 'doc'> {
+    return { revision: this.revision, base: this.#started(base), doc: this.doc };
+  }
+
   /** Writes the draft, one write after the other; an unchanged document has none. */
   #keep(): Promise<void> {
     clearTimeout(this.#keepTimer);
@@ -273,7 +331,7 @@ export class EntityEditor {
     this.#keeping = this.#keeping.then(async () => {
       if (!this.base) return;
       const store = await drafts();
-      if (this.dirty) await store.keep(this.where, { revision: this.revision, base: this.base, doc: this.doc });
+      if (this.dirty) await store.keep(this.where, this.#draft(this.base));
       else await store.drop(this.where);
     });
     return this.#keeping;

@@ -1,7 +1,7 @@
 import type { Entity, Scope } from '../api/client';
 import { asProblem, isAbort, type Problem } from '../api/problem';
 import type { Doc } from './doc';
-import { changedBlocks, loadPreview, reuseBlocks, type Block, type PieceDraft, type Preview } from './preview';
+import { changedBlocks, loadPreview, placeholderProblems, reuseBlocks, type Block, type PieceDraft, type Preview } from './preview';
 
 const DEBOUNCE_MS = 40;
 const FRESH_MS = 2_400;
@@ -19,6 +19,8 @@ export interface Tried {
 export class LivePreview {
   answer = $state.raw<Preview | undefined>();
   blocks = $state.raw<Block[]>([]);
+  /** The server's findings, and placeholders that nothing fills in. */
+  problems = $derived([...(this.answer?.problems ?? []), ...placeholderProblems(this.blocks)]);
   /** The budget points and total without a budget: the slider's scale stays while it moves. */
   whole = $state.raw<Preview | undefined>();
   fresh = $state.raw<ReadonlySet<string>>(new Set());

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedBlocks, cutPlaceholders, reuseBlocks, tokensText, type Block } from './preview';
+import { changedBlocks, cutPlaceholders, placeholderProblems, reuseBlocks, tokensText, type Block } from './preview';
 
 const block = (id: string, text: string, first_line = 1): Block => ({
   id, text, first_line, hash: text, heading: null, kind: 'part', name: id, layer: 'own', scope: 'shared', form: 'whole', tokens: 1,
@@ -27,4 +27,12 @@ test('placeholders are cut out, and nothing is lost', () => {
 test('says whether the count is exact', () => {
   expect(tokensText({ total: 1482, counter: 'o200k_base', exact: false })).toBe('≈ 1,482 · o200k_base');
   expect(tokensText({ total: 1482, counter: 'o200k_base', exact: true })).toBe('1,482 · exact');
+});
+
+test('a placeholder that stays in the text is a problem of its place, once', () => {
+  const prompt = { ...block('persona:x', 'For {{team}}, and {{ team }} again.'), kind: 'persona', field: 'system_prompt' };
+  expect(placeholderProblems([prompt, block('a', 'Ask {{who}}.'), block('b', 'Nothing.')])).toMatchObject([
+    { message: 'nothing fills in {{team}}', field: 'system_prompt' },
+    { message: 'nothing fills in {{who}}', kind: 'part', name: 'a' },
+  ]);
 });

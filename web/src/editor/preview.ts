@@ -1,4 +1,5 @@
 import { request, type Entity, type Kind, type Scope } from '../api/client';
+import { isKind } from '../ui/kinds';
 import type { Layer } from '../ui/layers';
 
 /** One piece of the assembled text, as `POST /api/preview` answers it. The texts of all blocks, one
@@ -98,6 +99,20 @@ export function tokensText(tokens: Preview['tokens']): string {
 }
 
 const PLACEHOLDER = /\{\{\s*[\w.-]+\s*\}\}/g;
+
+/** Placeholders that stand in the assembled text: nothing fills them in. One problem for each name and place. */
+export function placeholderProblems(blocks: readonly Block[]): DraftProblem[] {
+  return blocks.flatMap((block) => {
+    const found = new Set([...block.text.matchAll(PLACEHOLDER)].map(([text]) => text.replace(/\s/g, '')));
+    const piece = isKind(block.kind) && block.kind !== 'persona' ? block.kind : undefined;
+    return [...found].map((text) => ({
+      rule: 'unresolved-placeholder',
+      level: 'warning' as const,
+      message: `nothing fills in ${text}`,
+      ...(piece ? { kind: piece, name: block.name } : { field: block.kind === 'example' ? 'examples' : (block.field ?? 'system_prompt') }),
+    }));
+  });
+}
 
 /** A text cut at its placeholders, which are drawn underlined. */
 export function cutPlaceholders(text: string): { text: string; placeholder: boolean }[] {

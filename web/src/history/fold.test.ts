@@ -18,6 +18,12 @@ test('another author, another front, a tag and a creation stand alone', () => {
   expect(sizes([at(5), at(4, { action: 'created' })])).toEqual([1, 1]);
 });
 
+test('all changes of one turn of the agent fold, two turns do not', () => {
+  const turn = (minute: number, message: string, action = 'updated') => at(minute, { front: 'editor', message, action });
+  expect(sizes([turn(5, 'drier'), turn(4, 'drier', 'link'), turn(4, 'drier', 'created'), turn(3, 'rename it')])).toEqual([3, 1]);
+  expect(fold([turn(5, 'drier'), at(4)]).map(({ agent }) => agent)).toEqual([true, false]);
+});
+
 test('a revision of an earlier entity has a reference of its own', () => {
   expect(reference(at(3))).toBe('3');
   expect(reference(at(3, { ask_for: '0192:3' }))).toBe('0192:3');

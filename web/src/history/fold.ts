@@ -1,4 +1,7 @@
-/** The timeline, pure: one author's untagged saves within half an hour fold into one row. */
+import { AGENT_FRONT } from '../editor/agent-changes';
+
+/** The timeline, pure: one author's untagged saves within half an hour fold into one row, and so does a turn of
+ * the agent. */
 export interface Revision {
   revision: number;
   action: string;
@@ -14,6 +17,8 @@ export interface Revision {
 export interface Fold<R extends Revision = Revision> {
   /** Newest first; one item unless saves were folded. */
   items: R[];
+  /** True for a turn of the agent. */
+  agent: boolean;
 }
 
 const GAP_MS = 30 * 60 * 1000;
@@ -23,20 +28,22 @@ export function fold<R extends Revision>(revisions: readonly R[]): Fold<R>[] {
   for (const one of revisions) {
     const last = rows.at(-1);
     if (last && joins(last, one)) last.items.push(one);
-    else rows.push({ items: [one] });
+    else rows.push({ items: [one], agent: one.front === AGENT_FRONT });
   }
   return rows;
 }
 
-/** Tagged revisions and anything but plain changes stand alone. */
+/** Tagged revisions and anything but plain changes stand alone. All changes of a turn carry its message. */
 function joins(row: Fold, next: Revision): boolean {
   const newest = row.items[0];
   const previous = row.items.at(-1);
   if (!newest || !previous) return false;
-  const plain = (one: Revision) => (one.tags ?? []).length === 0 && /^chang|^update/.test(one.action);
+  const untagged = (one: Revision) => (one.tags ?? []).length === 0;
+  const plain = (one: Revision) => /^chang|^update/.test(one.action);
   return (
-    plain(previous) &&
-    plain(next) &&
+    untagged(previous) &&
+    untagged(next) &&
+    (row.agent ? previous.message === next.message : plain(previous) && plain(next)) &&
     previous.author === next.author &&
     previous.front === next.front &&
     Date.parse(newest.created_at) - Date.parse(next.created_at) <= GAP_MS

@@ -104,3 +104,15 @@ test('an event of a newer server moves on and changes nothing else', () => {
   const log = upTo('3');
   expect(apply(log, '4', { type: 'sparkle' } as unknown as SessionEvent)).toEqual({ ...log, seen: '4' });
 });
+
+test('a session that is read again says how its last run ended, and counts nothing twice', () => {
+  const read = fromView({ ...VIEW, last_seq: 4, usage: { ...VIEW.usage, input_tokens: 10 } });
+  const tail: [string, SessionEvent][] = [
+    ['1', { type: 'error', code: 'transport', message: 'an older run' }],
+    ['2', { type: 'user', id: 'u', content: 'again' }],
+    ['3', { type: 'usage', inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }],
+    ['4', { type: 'done', stopReason: 'cancelled' }],
+  ];
+  expect(play(tail, read)).toEqual({ ...read, end: 'cancelled' });
+  expect(play([['3', { type: 'error', code: 'rejected', message: 'no' }], ['4', { type: 'done', stopReason: 'failed' }]], read)).toEqual({ ...read, error: 'no', end: 'failed' });
+});

@@ -67,6 +67,9 @@ export interface SessionLog {
   stale: number;
 }
 
+/** Errors after which the run goes on. */
+const GOES_ON: readonly string[] = ['persona', 'tools'];
+
 export function fromView(view: SessionView, before?: SessionLog): SessionLog {
   const { usage } = view;
   return {
@@ -96,8 +99,17 @@ export function isAfter(id: string, seen: string): boolean {
 }
 
 export function apply(log: SessionLog, id: string, event: SessionEvent): SessionLog {
-  if (!isAfter(id, log.seen)) return log;
-  return { ...change(log, event), seen: id };
+  return isAfter(id, log.seen) ? { ...change(log, event), seen: id } : recalled(log, event);
+}
+
+/** An event that the stored session includes already. It adds only what a stored session does not say: how its
+ * last run ended, and why a model was chosen. */
+function recalled(log: SessionLog, event: SessionEvent): SessionLog {
+  if (event.type === 'user' && (log.error !== undefined || log.end !== undefined)) return { ...log, error: undefined, end: undefined };
+  if (event.type === 'error' && !GOES_ON.includes(event.code)) return { ...log, error: event.message };
+  if (event.type === 'done') return { ...log, end: event.stopReason };
+  if (event.type === 'model_selected') return { ...log, reason: event.reason };
+  return log;
 }
 
 function change(log: SessionLog, event: SessionEvent): SessionLog {
@@ -162,8 +174,7 @@ function change(log: SessionLog, event: SessionEvent): SessionLog {
     case 'notice':
       return { ...log, notes: [...log.notes, noticeText(event)] };
     case 'error':
-      // After these two the run goes on.
-      if (event.code === 'persona' || event.code === 'tools') return { ...log, notes: [...log.notes, event.message] };
+      if (GOES_ON.includes(event.code)) return { ...log, notes: [...log.notes, event.message] };
       return { ...log, error: event.message };
     case 'done':
       return { ...log, status: 'idle', open: '', thinking: '', asks: [], progress: {}, end: event.stopReason, stale: log.stale + 1 };

@@ -3,9 +3,11 @@ import { Problem, asProblem, problemOf, unreachable } from '../api/problem';
 import type { ServerEvent } from '../api/sse';
 import { follow, type StreamState } from '../api/stream';
 import { sessionList } from './list.svelte';
-import { apply, fromView, type Mode, type SessionEvent, type SessionLog, type SessionView } from './log';
+import { apply, fromView, isAfter, type Mode, type SessionEvent, type SessionLog, type SessionView } from './log';
 
 const SEND_TRIES = 3;
+/** Entries of the log that a page reads again when it opens: the end of the last run is among them. */
+const RECALLED = 16;
 /** A hidden tab gives its connection back after this time: browsers open six to a host. */
 const HIDDEN_MS = 60_000;
 
@@ -38,7 +40,7 @@ export class OpenSession {
       return;
     }
     document.addEventListener('visibilitychange', this.#visibility, { signal: this.#abort.signal });
-    void this.#follow();
+    void this.#follow(String(Math.max(0, (this.view?.last_seq ?? 0) - RECALLED)));
   }
 
   close(): void {
@@ -104,12 +106,12 @@ export class OpenSession {
     this.problem = undefined;
   }
 
-  async #follow(): Promise<void> {
+  async #follow(from = this.#now?.seen ?? '0'): Promise<void> {
     const stream = new AbortController();
     this.#stream = stream;
     await follow(`/api/sessions/${this.id}/events`, {
       signal: stream.signal,
-      lastId: this.#now?.seen ?? '0',
+      lastId: from,
       onEvent: (event) => this.#hear(event),
       onState: (state, problem) => {
         if (stream.signal.aborted) return;
@@ -143,6 +145,10 @@ export class OpenSession {
     const data = JSON.parse(event.data) as SessionEvent;
     const next = apply(before, event.id, data);
     if (next === before) return;
+    if (!isAfter(event.id, before.seen)) {
+      this.#set(next);
+      return;
+    }
     if (data.type === 'user') this.pending = undefined;
     if (data.type === 'text_delta' || data.type === 'reasoning_delta') {
       this.#now = next;

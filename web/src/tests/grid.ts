@@ -160,11 +160,11 @@ export function filtered(grid: Grid, filter: Filter | undefined): string[] {
   });
 }
 
-/** `11 of 12 pass, was 9 at r11`. */
+/** `11 of 12 pass, was 9 at r11`: the persona as it is saved, or else the first column, beside another version. */
 export function headline(grid: Grid): string {
-  const [first, ...others] = grid.columns;
+  const first = grid.columns.find(({ column }) => column === 'now') ?? grid.columns[0];
   if (!first || first.total === 0) return '';
-  const was = others.find((column) => column.revision !== first.revision && column.total > 0);
+  const was = grid.columns.find((column) => column.revision !== first.revision && column.total > 0);
   const then = was ? `, was ${was.passed === first.passed && was.total === first.total ? 'the same' : was.total === first.total ? was.passed : `${was.passed} of ${was.total}`} at r${was.revision}` : '';
   return `${first.passed} of ${first.total} pass${then}`;
 }

@@ -50,6 +50,11 @@ class Router {
     return this.#kept.get(this.#key)?.scroll[name] ?? 0;
   }
 
+  /** Everything that is kept of this entry. */
+  kept(): Kept {
+    return this.#kept.get(this.#key) ?? { scroll: {} };
+  }
+
   /** The `data-focus-key` that had the focus when the reader left this entry. */
   keptFocus(): string | undefined {
     return this.#kept.get(this.#key)?.focus;

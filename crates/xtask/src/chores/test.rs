@@ -1,8 +1,8 @@
 //! `cargo xtask test`: every test of the workspace, with the outside world that the tests need.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -10,11 +10,14 @@ use anyhow::{Context, Result, bail};
 use crate::cargo;
 use crate::chores::postgres::{self, Postgres};
 use crate::chores::workspace::Workspace;
-use crate::chores::{process, strace, venv};
+use crate::chores::{chromium, process, strace, venv};
 use crate::web::{self, Built, Page};
 
 /// The variable in which tests look for a python that has the official MCP SDK.
 const PYTHON_VARIABLE: &str = "MASQUE_TEST_PYTHON";
+
+/// The variable in which the tests of the page in a browser look for masque.
+const BINARY_VARIABLE: &str = "MASQUE_BIN";
 
 /// The variable in which live tests look for a server with a real model.
 const LIVE_VARIABLE: &str = "MASQUE_LIVE_URL";
@@ -40,6 +43,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 
     let is_whole = !selects_packages(arguments);
     let page = if is_whole { setup.page()? } else { None };
+    let chromium = match page {
+        Some(_) => {
+            setup.need("chromium", "the page's tests in a browser are", chromium::provide, |chromium| {
+                chromium.display().to_string()
+            })?
+        }
+        None => None,
+    };
 
     let mut tests = cargo();
     tests
@@ -60,13 +71,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     if let Some(python) = &python {
         tests.env(PYTHON_VARIABLE, python);
     }
-    let started = Instant::now();
+    let tests_started = Instant::now();
     let status = process::status(&mut tests)?;
-    setup.step("cargo test", &status.to_string(), started.elapsed());
-    let page_passed = match page {
-        Some(page) => setup.test_page(&page)?,
-        None => true,
-    };
+    setup.step("cargo test", &status.to_string(), tests_started.elapsed());
+    let mut page_passed = true;
+    if let Some(page) = page {
+        page_passed = setup.test_page(&page)?;
+        if let Some(chromium) = chromium {
+            page_passed &= setup.test_in_browser(&workspace, &page, &chromium)?;
+        }
+    }
 
     let started = Instant::now();
     drop(postgres);
@@ -152,11 +166,30 @@ impl Setup {
         Ok(built.map(|_| page))
     }
 
-    /// Runs the tests of the page. Returns true if they passed.
+    /// Checks the page's types and runs its tests. Returns true if they passed.
     fn test_page(&mut self, page: &Page) -> Result<bool> {
+        let checked = self.time("npm run check", &mut page.npm(&["run", "check"]))?;
+        Ok(self.time("npm test", &mut page.npm(&["test"]))? && checked)
+    }
+
+    /// Runs the tests that open the page in a browser, with the binary of this build.
+    fn test_in_browser(&mut self, workspace: &Workspace, page: &Page, chromium: &Path) -> Result<bool> {
+        // The features of the whole workspace, so that nothing is built anew.
+        let mut build = cargo();
+        build.current_dir(&workspace.root).args(["build", "--workspace", "--bin", "masque"]);
+        if !process::status(&mut build)?.success() {
+            return Ok(false);
+        }
+        let mut tests = page.npm(&["run", "browser"]);
+        tests.env(chromium::VARIABLE, chromium).env(BINARY_VARIABLE, workspace.binary("debug", "masque"));
+        self.time("npm run browser", &mut tests)
+    }
+
+    /// Runs a command as a step. Returns true if it succeeded.
+    fn time(&mut self, what: &str, command: &mut Command) -> Result<bool> {
         let started = Instant::now();
-        let status = process::status(&mut page.npm(&["test"]))?;
-        self.step("npm test", &status.to_string(), started.elapsed());
+        let status = process::status(command)?;
+        self.step(what, &status.to_string(), started.elapsed());
         Ok(status.success())
     }
 
