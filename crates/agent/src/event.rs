@@ -87,6 +87,9 @@ pub enum Event {
         model: String,
         #[serde(flatten)]
         usage: Usage,
+        /// In the currency of the prices. Absent if the model has no price.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<String>,
     },
@@ -240,8 +243,8 @@ fn of_note(note: &Note) -> Event {
         }
         Note::ModelEscalated { from, to, code, message } => Event::ModelEscalated { from, to, code, message },
         Note::TextDiscarded { turns } => Event::TextDiscarded { turn_ids: turns },
-        Note::Usage { model: ModelRef { provider, model }, usage, request_id } => {
-            Event::Usage { provider, model, usage, request_id }
+        Note::Usage { model: ModelRef { provider, model }, usage, cost, request_id } => {
+            Event::Usage { provider, model, usage, cost, request_id }
         }
         Note::ModeChanged { mode } => Event::ModeChanged { mode },
         Note::ApprovalRequest { session, call } => Event::ApprovalRequest { session_id: session, call },

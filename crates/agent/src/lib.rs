@@ -32,6 +32,7 @@ pub use event::{ErrorCode, Event, SelectionReason};
 
 mod tool;
 pub use llm::Schema;
+pub use persona::SECRET_FILES;
 pub use tool::{Annotations, PLAN_EXIT, Tool};
 
 mod run;

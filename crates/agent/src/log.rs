@@ -46,6 +46,9 @@ pub enum Note {
     Usage {
         model: ModelRef,
         usage: Usage,
+        /// By the price at the time of the call. `None` if the model had none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<String>,
     },

@@ -55,6 +55,12 @@ pub struct Session {
     #[serde(default, serialize_with = "snake_case")]
     #[schemars(with = "SessionUsage")]
     pub usage: Usage,
+    /// The cost of its calls of models that had a price, in the currency of the prices.
+    #[serde(default)]
+    pub cost: f64,
+    /// Its calls of models that had no price. Their cost is unknown.
+    #[serde(default)]
+    pub unpriced_calls: u64,
     /// The place of the last entry of its log.
     #[serde(default)]
     pub last_seq: i64,

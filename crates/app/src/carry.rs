@@ -34,6 +34,17 @@ impl Library {
         scope: Scope,
         carried: impl Fn(Scope) -> bool,
     ) -> Result<Cargo> {
+        self.closure_along(kind, name, scope, |_, scope| carried(scope)).await
+    }
+
+    /// The same, along the references for which `carried` is true.
+    async fn closure_along(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Scope,
+        carried: impl Fn(&Reference, Scope) -> bool,
+    ) -> Result<Cargo> {
         let Some(stored) = self.scopes.get_any(kind, name, Some(scope)).await? else {
             return Err(self.missing_in(kind, name, Some(scope)).await);
         };
@@ -44,7 +55,7 @@ impl Library {
             for reference in stored.entity.references() {
                 let Some(found) = self.meant(&reference, stored.meta.scope).await? else { continue };
                 let scope = found.meta.scope;
-                if carried(scope) && seen.insert((reference.kind, reference.name, scope)) {
+                if carried(&reference, scope) && seen.insert((reference.kind, reference.name, scope)) {
                     pending.push(found);
                 }
             }

@@ -49,6 +49,12 @@ pub(crate) fn changes(from: &AnyEntity, to: &AnyEntity) -> Vec<FieldChange> {
     differing(&fields(from), &fields(to))
 }
 
+/// The same for a definition that is new, or that goes.
+pub(crate) fn changes_between(from: Option<&AnyEntity>, to: Option<&AnyEntity>) -> Vec<FieldChange> {
+    let side = |entity: Option<&AnyEntity>| entity.map(fields).unwrap_or_default();
+    differing(&side(from), &side(to))
+}
+
 fn differing(from: &Map<String, Value>, to: &Map<String, Value>) -> Vec<FieldChange> {
     let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
     let differing = names.into_iter().filter(|field| from.get(*field) != to.get(*field));

@@ -36,8 +36,8 @@ pub(crate) use settable::{build, set_fields};
 
 mod sessions;
 pub use sessions::{
-    Approve, ByCall, ByPersonaId, BySession, DecideCall, DecidePlan, DecisionWord, EditorMessage, ListModels,
-    PlanVerdict, SendMessage, SetSessionMode, UpdateSession, WatchSession,
+    ApplyProposal, Approve, ByCall, ByPersonaId, BySession, DecideCall, DecidePlan, DecisionWord,
+    EditorMessage, ListModels, PlanVerdict, SendMessage, SetSessionMode, UpdateSession, WatchSession,
 };
 
 mod testing;
@@ -142,6 +142,11 @@ inputs! {
         /// Both texts
         #[serde(default)]
         both: bool,
+        /// As in get_agent_persona; the text is not kept then
+        overrides: Option<BTreeMap<PartType, Name>>,
+        types: Option<Vec<PartType>>,
+        limit: Option<u32>,
+        max_tokens: Option<u32>,
     }
 
     GetPersona {

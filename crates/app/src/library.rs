@@ -320,11 +320,11 @@ impl From<store::FoundPage> for Page {
     }
 }
 
-/// Checks a definition. The error names the field.
+/// Checks a definition, and that a test can read its expectations. The error names the field.
 pub(crate) fn checked(entity: &AnyEntity) -> Result<()> {
-    entity.check().map_err(|source| Error::Invalid {
-        kind: entity.kind(),
-        name: entity.name().clone(),
-        source,
-    })
+    let read = match entity {
+        AnyEntity::TestInput(input) => entity.check().and_then(|()| fidelity::expectations(input).map(drop)),
+        _ => entity.check(),
+    };
+    read.map_err(|source| Error::Invalid { kind: entity.kind(), name: entity.name().clone(), source })
 }

@@ -21,6 +21,8 @@ use pages::Pages;
 mod unread;
 use unread::Unread;
 
+mod expectations;
+
 mod places;
 use places::Places;
 

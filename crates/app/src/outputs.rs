@@ -154,11 +154,16 @@ pub struct StageState {
 pub struct CompiledPersona {
     pub name: Name,
     pub scope: Scope,
+    pub revision: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compiled_summary: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compiled_detail: Option<String>,
-    pub compiled_at: DateTime<Utc>,
+    /// When the text was compiled and kept. Absent for a text with overrides, filters or budgets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiled_at: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 /// A compiled text that is not kept, and the effect of filters and budgets on it.

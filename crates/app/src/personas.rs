@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use persona::{
     Assembled, AssemblyRequest, BaseRef, Bundle, Chain, ChainError, Compiled, Form, Kind, Link, Manifest,
-    Name, OverrideError, PersonaView, Scope, TokenCounter as _, View, assemble, manifest,
+    Meta, Name, OverrideError, PersonaView, Scope, TokenCounter as _, View, assemble, manifest,
 };
 
 use store::Rendered;
 
 use crate::inputs::{ByName, CompilePersona, GetPersona};
 use crate::outputs::{CompiledPersona, Prompt};
-use crate::{Error, Library, Result};
+use crate::{Error, Library, Result, ValueError};
 
 /// A bundle, owned or shared with the cache.
 pub(crate) enum Whole {
@@ -90,18 +90,51 @@ impl Library {
         Ok(manifest(&loaded.bundle.assembled(), &self.tokenizer))
     }
 
-    /// Compiles a persona from its current parts and stage, and stores the text.
+    /// Compiles a persona from its current parts and stage, and stores the text. A text with overrides,
+    /// filters or budgets is not stored.
     #[boxed]
     pub async fn compile_persona(&self, input: &CompilePersona) -> Result<CompiledPersona> {
+        let request = request(&compiled_once(input));
+        if !request.is_plain() {
+            return self.compile_cut(input, &request).await;
+        }
         let loaded = self.load(&input.name, input.scope, &AssemblyRequest::default()).await?;
         let compiled = self.up_to_date(&loaded.bundle).await?;
-        let is_detail = input.detail.unwrap_or(true);
+        let is_detail = request.view == View::Detail;
         Ok(CompiledPersona {
             name: input.name.clone(),
             scope: loaded.bundle.meta.scope,
+            revision: loaded.bundle.meta.revision,
             compiled_summary: (input.both || !is_detail).then_some(compiled.summary),
             compiled_detail: (input.both || is_detail).then_some(compiled.detail),
-            compiled_at: compiled.at,
+            compiled_at: Some(compiled.at),
+            budget: None,
+        })
+    }
+
+    /// The compiled text of one call. Its tokens are those of the same answer as a view.
+    async fn compile_cut(
+        &self,
+        input: &CompilePersona,
+        request: &AssemblyRequest,
+    ) -> Result<CompiledPersona> {
+        if input.both {
+            // A budget holds for one text.
+            return Err(ValueError::SeveralGiven { fields: both_and(request) }.into());
+        }
+        let loaded = self.load(&input.name, input.scope, request).await?;
+        let assembled = self.assemble(&loaded.bundle, request).await?;
+        let PersonaView { name, compiled_summary, compiled_detail, budget, .. } =
+            persona::view(&assembled, request, self.tokenizer.tokenizer());
+        let Meta { scope, revision, .. } = loaded.bundle.meta;
+        Ok(CompiledPersona {
+            name,
+            scope,
+            revision,
+            compiled_summary,
+            compiled_detail,
+            compiled_at: None,
+            budget,
         })
     }
 
@@ -218,6 +251,22 @@ pub(crate) fn request(input: &GetPersona) -> AssemblyRequest {
         types: input.types.clone().unwrap_or_default(),
         limit: input.limit.map(|limit| limit as usize),
         max_tokens: input.max_tokens.map(|max_tokens| max_tokens as usize),
+    }
+}
+
+/// The same text, loaded without keeping it.
+fn compiled_once(input: &CompilePersona) -> GetPersona {
+    let CompilePersona { name, detail, both: _, overrides, types, limit, max_tokens, scope } = input.clone();
+    GetPersona { name, detail, overrides, types, limit, max_tokens, compiled: true, revision: None, scope }
+}
+
+/// `both`, and the field that changes or cuts the text.
+fn both_and(request: &AssemblyRequest) -> &'static [&'static str] {
+    match request {
+        AssemblyRequest { overrides, .. } if !overrides.is_empty() => &["both", "overrides"],
+        AssemblyRequest { types, .. } if !types.is_empty() => &["both", "types"],
+        AssemblyRequest { limit: Some(_), .. } => &["both", "limit"],
+        _ => &["both", "max_tokens"],
     }
 }
 

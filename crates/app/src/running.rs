@@ -19,6 +19,7 @@ mod journal;
 mod leases;
 mod live;
 mod live_sessions;
+mod meter;
 mod model_calls;
 mod models;
 mod own_tools;
@@ -35,6 +36,7 @@ mod send;
 mod session_log;
 mod session_tree;
 mod sessions;
+mod spans;
 mod starter;
 mod subject;
 mod subscription;
@@ -53,6 +55,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::sessions::Sessions;
+use llm::Prices;
 use providers::Providers;
 use tokio_util::sync::CancellationToken;
 use tools::{FixedTools, McpServers, ToolSource, Workspace};
@@ -82,6 +85,7 @@ pub(crate) use editing::EditingMessage;
 pub use grants::{AllGranted, Grants};
 pub(crate) use leases::busy;
 pub use live::{EventId, Reported};
+pub use meter::{Meter, SharedBudget};
 pub use models::{ModelList, ProviderModels};
 pub use own_tools::DELEGATE;
 pub use perform::{Performance, Performed};
@@ -97,6 +101,7 @@ type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// The user's settings for running personas.
 pub struct RuntimeOptions {
     pub providers: Providers,
+    pub prices: Prices,
     pub mcp_servers: McpServers,
     pub shell: tools::ShellSettings,
     /// The files that tools write or read only with the user's consent.
@@ -132,6 +137,7 @@ impl RuntimeOptions {
     pub fn new(providers: Providers) -> Self {
         Self {
             providers,
+            prices: Prices::default(),
             mcp_servers: McpServers::new(BTreeMap::new()),
             shell: tools::ShellSettings::default(),
             guard: tools::Guard::default(),
@@ -164,7 +170,7 @@ pub struct Runtime {
 impl Runtime {
     pub fn new(library: Library, options: RuntimeOptions) -> Self {
         let RuntimeOptions { providers, mcp_servers, shell, guard, fetch, sources: further, .. } = options;
-        let RuntimeOptions { env_allow, environment, root, grants, cooldown, .. } = options;
+        let RuntimeOptions { prices, env_allow, environment, root, grants, cooldown, .. } = options;
         let RuntimeOptions { max_tool_rounds, conversation_bytes, library_tools, .. } = options;
         let scopes = library.scopes.clone();
         let workspace = Arc::new(Workspace::new(shell, guard.with_included(move || scopes.included())));
@@ -190,7 +196,7 @@ impl Runtime {
                 environment: Arc::clone(&environment),
                 grants,
             },
-            models: Arc::new(Models::new(providers, environment, cooldown)),
+            models: Arc::new(Models::new(providers, prices, environment, cooldown)),
             workspace,
             sources,
             library_tools: library_tools.into(),

@@ -148,14 +148,14 @@ impl Library {
         })?;
         copied.push(EntityRef { kind, name: name.clone() });
         if kind == Kind::Persona {
-            self.carry_stage(write, name, Scope::Builtin).await?;
-            self.carry_editing_session(write, name).await?;
+            self.carry_state(write, name).await?;
         }
         Ok(())
     }
 
-    /// The chat about a builtin persona goes on with its copy.
-    async fn carry_editing_session(&self, write: &mut Write, name: &Name) -> Result<()> {
+    /// The stage of a builtin persona and the chat about it go on with its copy.
+    pub(crate) async fn carry_state(&self, write: &mut Write, name: &Name) -> Result<()> {
+        self.carry_stage(write, name, Scope::Builtin).await?;
         match self.scopes.editing_session(Scope::Builtin, name).await? {
             Some(session) => Ok(write.set_editing_session(name, session).await?),
             None => Ok(()),

@@ -8,7 +8,9 @@ mod cache;
 mod cell;
 mod events;
 mod judging;
+mod pieces;
 mod plan;
+mod planned_inputs;
 mod run;
 
 use async_recursion::async_recursion as boxed;
@@ -17,10 +19,12 @@ pub use fidelity::{RunOutcome, TestReport, report};
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::TestResultKind;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::inputs::{CompareTests, ListTests, TestPersona};
 use crate::{Result, Runtime, TestError};
+use pieces::Present;
 use plan::Plan;
 
 pub(crate) use events::LiveTests;
@@ -35,7 +39,7 @@ const MOST_RUNS: usize = 16;
 /// Finished runs whose events this process keeps. Older ones are read from the database.
 const KEPT_RUNS: usize = 64;
 /// Changes with the way in which inputs are run: cached replies of another version do not count.
-const HARNESS_VERSION: u32 = 1;
+const HARNESS_VERSION: u32 = 2;
 
 /// A run that has begun.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -86,7 +90,7 @@ impl Runtime {
             tracing::debug!(%error, "old test results were not removed");
         }
         cache::keep_run(self.library(), &live.report()).await;
-        tokio::spawn(run::drive(self.clone(), plan, live));
+        tokio::spawn(run::drive(self.clone(), plan, live).in_current_span());
         Ok(StartedTest { id })
     }
 
@@ -114,7 +118,7 @@ impl Runtime {
                 report
             }
         };
-        plan::mark_changed(self, &mut report).await;
+        Present::new(self.library()).mark(&mut report).await;
         Ok(report)
     }
 
@@ -126,6 +130,7 @@ impl Runtime {
         let database = self.library().scopes.database();
         let kept = database.last_test_results(TestResultKind::Run, persona, most).await?;
         let mut items: Vec<TestReport> = kept.into_iter().filter_map(|text| read(Some(text))).collect();
+        let mut present = Present::new(self.library());
         for report in &mut items {
             if let Some(live) = Uuid::parse_str(&report.id).ok().and_then(|id| self.tests().get(id)) {
                 *report = live.report();
@@ -133,6 +138,7 @@ impl Runtime {
                 report.state = RunState::Unfinished;
             }
             report.cells.clear();
+            present.mark(report).await;
         }
         Ok(TestList { items })
     }

@@ -1,9 +1,15 @@
-//! The baseline: a server of the same stack whose only tool returns a constant.
+//! The baselines: a server of the same stack whose only tool returns a constant, and one without MCP.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use anyhow::Result;
 use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
 use axum::serve::ListenerExt as _;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
@@ -14,6 +20,10 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
+use tokio::sync::broadcast;
+
+/// Events that a slow viewer of the bare server may be behind.
+const BACKLOG: usize = 64;
 
 #[derive(Debug, Clone)]
 struct Constant {
@@ -63,12 +73,49 @@ pub(crate) async fn serve_http(answer: &str) -> Result<()> {
         Arc::new(LocalSessionManager::default()),
         config,
     );
+    serve(Router::new().nest_service("/mcp", service)).await
+}
+
+async fn serve(router: Router) -> Result<()> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    Ok(axum::serve(listener, Router::new().nest_service("/mcp", service)).await?)
+    Ok(axum::serve(listener, router).await?)
+}
+
+/// Answers of a bare API, and the event of each request that has a body.
+#[derive(Debug, Clone)]
+struct Constants {
+    answers: Arc<[Bytes]>,
+    events: broadcast::Sender<()>,
+}
+
+/// Serves the content of the Nth file at `/N`, and at `/events` an event for each request with a body.
+pub(crate) async fn serve_api(files: &[&str]) -> Result<()> {
+    let answers: Vec<Bytes> =
+        files.iter().map(|file| std::fs::read(file).map(Bytes::from)).collect::<Result<_, _>>()?;
+    let constants = Constants { answers: answers.into(), events: broadcast::channel(BACKLOG).0 };
+    let router = Router::new().route("/events", get(bare_events)).route("/{number}", any(constant));
+    serve(router.with_state(constants)).await
+}
+
+async fn constant(State(all): State<Constants>, Path(number): Path<usize>, body: Bytes) -> Response {
+    if !body.is_empty() {
+        // Fails without viewers.
+        let _ = all.events.send(());
+    }
+    let answer = all.answers.get(number).cloned().unwrap_or_default();
+    ([(CONTENT_TYPE, "application/json")], answer).into_response()
+}
+
+async fn bare_events(State(all): State<Constants>) -> Response {
+    let events = futures::stream::unfold(all.events.subscribe(), |mut receiver| async {
+        receiver.recv().await.ok()?;
+        Some((Ok::<_, Infallible>("event: change\ndata: {}\n\n"), receiver))
+    });
+    ([(CONTENT_TYPE, "text/event-stream")], Body::from_stream(events)).into_response()
 }
 
 /// Serves the constant over standard input and output.

@@ -15,7 +15,7 @@ use store::Store;
 use crate::process::resident_megabytes;
 use crate::report::{Figure, directory, micros, percentile, report, sorted};
 
-const SEED: u64 = 20_260_728;
+pub(crate) const SEED: u64 = 20_260_728;
 /// The size that all others are compared with.
 const REFERENCE: u64 = 1_000;
 const SIZES: [u64; 4] = [100, REFERENCE, 10_000, 1_000_000];

@@ -7,6 +7,7 @@
 mod agent_loop;
 mod bare;
 mod files;
+mod http_load;
 mod import;
 mod library;
 mod mcp_load;
@@ -31,11 +32,15 @@ fn main() -> Result<()> {
         ["loop-bare", url, requests] => run(agent_loop::bare(url, requests)),
         ["loop-masque", url, directory, earlier] => run(agent_loop::subject(url, directory, earlier)),
         ["loop-streams", url, directory] => run(agent_loop::streams(url, directory)),
+        ["http", masque] => run(http_load::measure(masque)),
         ["mcp", masque] => run(mcp_load::measure(masque)),
         ["fill", file, size] => run(library::fill(file, size)),
+        ["bare-api", answers @ ..] => run(bare::serve_api(answers)),
         ["bare-http", answer] => run(bare::serve_http(answer)),
         ["bare-stdio", answer] => run(bare::serve_stdio(answer)),
-        _ => bail!("usage: cargo xtask bench library [LARGEST] | files [LARGEST] | import | loop | mcp"),
+        _ => bail!(
+            "usage: cargo xtask bench library [LARGEST] | files [LARGEST] | http | import | loop | mcp | preview"
+        ),
     }
 }
 

@@ -41,16 +41,29 @@ impl Connection {
     /// Posts a call of a tool and reads the whole answer.
     pub(crate) fn post(&mut self, tool: &str, body: &str) -> Result<&[u8]> {
         let length = body.len();
-        let request = format!(
+        self.exchange(&format!(
             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
              Content-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
              Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\nContent-Length: {length}\r\n\r\n{body}"
-        );
+        ))
+    }
+
+    /// Sends a request of the API, with a body unless it is empty, and reads the whole answer.
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> Result<&[u8]> {
+        self.exchange(&request(method, path, body))
+    }
+
+    /// The same without a body, and without compression of the answer.
+    pub(crate) fn send_plain(&mut self, method: &str, path: &str) -> Result<&[u8]> {
+        self.exchange(&request(method, path, "").replace("br, gzip", "identity"))
+    }
+
+    fn exchange(&mut self, request: &str) -> Result<&[u8]> {
         self.stream.get_mut().write_all(request.as_bytes())?;
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
-        let ok = line.starts_with("HTTP/1.1 200");
+        let ok = line.starts_with("HTTP/1.1 2");
         let mut content_length = None;
         loop {
             let mut header = String::new();
@@ -70,4 +83,16 @@ impl Connection {
         ensure!(ok, "{}: {}", line.trim(), String::from_utf8_lossy(&self.body));
         Ok(&self.body)
     }
+}
+
+/// A request of the API, as it is sent.
+pub(crate) fn request(method: &str, path: &str, body: &str) -> String {
+    let content = match body.len() {
+        0 => String::new(),
+        length => format!("Content-Type: application/json\r\nContent-Length: {length}\r\n"),
+    };
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+         Accept: text/html, */*\r\nAccept-Encoding: br, gzip\r\n{content}\r\n{body}"
+    )
 }

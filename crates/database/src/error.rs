@@ -172,7 +172,7 @@ impl AsReport for Error {
             _ if matches!(self, Self::Closed) => Vec::new(),
             _ if matches!(self, Self::PathIgnored { .. }) => vec![Remedy::PassSearchPath],
             Code::DatabaseUnavailable | Code::NoDatabase => vec![Remedy::CheckDatabase],
-            Code::DatabaseFull => vec![Remedy::MakeRoom],
+            Code::DatabaseFull | Code::FileFull => vec![Remedy::MakeRoom],
             Code::DatabaseReadOnly => vec![match self {
                 Self::Database(_) => Remedy::UsePrimary,
                 _ => Remedy::CheckRights,

@@ -81,6 +81,11 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0013_tests.sql"),
         postgres: include_str!("../migrations/postgres/0013_tests.sql"),
     },
+    Migration {
+        version: 14,
+        sqlite: include_str!("../migrations/sqlite/0014_costs.sql"),
+        postgres: include_str!("../migrations/postgres/0014_costs.sql"),
+    },
 ];
 
 /// The schema version of this Masque.

@@ -34,24 +34,12 @@ impl Cap {
     }
 }
 
-/// The price of a model's tokens, for a million of them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Price {
-    pub input: f64,
-    pub output: f64,
-}
-
-impl Price {
-    pub fn of(&self, input_tokens: u64, output_tokens: u64) -> f64 {
-        (self.input * input_tokens as f64 + self.output * output_tokens as f64) / 1_000_000.0
-    }
-}
-
-/// Calls and tokens that a run would spend without its cache.
+/// Calls and tokens that a run spends without its cache, if each question is answered at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     pub cells: usize,
-    /// Calls of the subject's model and of the judge, if each is answered at once.
+    /// Calls of the subject's model and of the judge. Tools, and answers that are asked for again, take
+    /// more.
     pub calls: u64,
     pub subject_calls: u64,
     pub judge_calls: u64,
@@ -59,12 +47,23 @@ pub struct Estimate {
     pub tokens: u64,
 }
 
-/// Counts what a run spends. A call is reserved before it is made.
+/// The reason why a call must not be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// The run is unfinished.
+    Reached(Cap),
+    /// Calls under way may leave room: try again once one is settled.
+    UnderWay,
+}
+
+/// Counts what a run spends. Every call is reserved before it is made, with the tokens and the cost that
+/// it is expected to have, and settled with those that it had.
 #[derive(Debug, Clone, Default)]
 pub struct Budget {
     caps: Caps,
     spent: Spent,
-    reserved: u64,
+    /// Of calls under way.
+    reserved: Spent,
     reached: Option<Cap>,
 }
 
@@ -73,33 +72,44 @@ impl Budget {
         Self { caps, ..Self::default() }
     }
 
-    /// Reserves a call. Fails with the cap that is reached; then the run is unfinished.
-    pub fn reserve(&mut self) -> Result<(), Cap> {
+    /// True if the expected tokens of a call matter.
+    pub fn bounds_tokens(&self) -> bool {
+        self.caps.tokens.is_some() || self.caps.cost.is_some()
+    }
+
+    /// Reserves a call. Fails if the run could exceed a cap by it.
+    pub fn reserve(&mut self, expected: Spent) -> Result<(), Refused> {
+        let mut alone = self.spent;
+        alone.add(expected);
+        if let Some(cap) = self.exceeded(alone) {
+            self.reached = Some(cap);
+            return Err(Refused::Reached(cap));
+        }
+        let mut all = alone;
+        all.add(self.reserved);
+        if self.exceeded(all).is_some() {
+            return Err(Refused::UnderWay);
+        }
+        self.reserved.add(expected);
+        Ok(())
+    }
+
+    fn exceeded(&self, total: Spent) -> Option<Cap> {
         let Caps { calls, tokens, cost } = self.caps;
-        let cap = if calls.is_some_and(|most| self.spent.calls + self.reserved >= most) {
+        if calls.is_some_and(|most| total.calls > most) {
             Some(Cap::MaxCalls)
-        } else if tokens.is_some_and(|most| self.spent.tokens() >= most) {
+        } else if tokens.is_some_and(|most| total.tokens() > most) {
             Some(Cap::MaxTokens)
-        } else if cost.zip(self.spent.cost).is_some_and(|(most, cost)| cost >= most) {
+        } else if cost.zip(total.cost).is_some_and(|(most, cost)| cost > most) {
             Some(Cap::MaxCost)
         } else {
             None
-        };
-        match cap {
-            Some(cap) => {
-                self.reached = Some(cap);
-                Err(cap)
-            }
-            None => {
-                self.reserved += 1;
-                Ok(())
-            }
         }
     }
 
-    /// Settles a reserved call with what it cost: any number of calls, since a run of tools makes several.
-    pub fn settle(&mut self, spent: Spent) {
-        self.reserved = self.reserved.saturating_sub(1);
+    /// Settles a reserved call with what it cost, whether it was answered or not.
+    pub fn settle(&mut self, expected: Spent, spent: Spent) {
+        self.reserved.subtract(expected);
         self.spent.add(spent);
     }
 
@@ -115,7 +125,7 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Cap, Caps, Price, Spent};
+    use super::{Budget, Cap, Caps, Refused, Spent};
 
     fn spent(calls: u64, input_tokens: u64, cost: Option<f64>) -> Spent {
         Spent { calls, input_tokens, output_tokens: 0, cost }
@@ -124,30 +134,38 @@ mod tests {
     #[test]
     fn calls_under_way_count() {
         let mut budget = Budget::new(Caps { calls: Some(2), ..Caps::default() });
-        assert_eq!(
-            [budget.reserve(), budget.reserve(), budget.reserve()],
-            [Ok(()), Ok(()), Err(Cap::MaxCalls)]
-        );
-        assert_eq!(budget.reached(), Some(Cap::MaxCalls));
-        budget.settle(spent(1, 10, None));
-        assert_eq!(budget.reserve(), Err(Cap::MaxCalls));
+        let call = spent(1, 0, None);
+        let reserved = [budget.reserve(call), budget.reserve(call), budget.reserve(call)];
+        assert_eq!(reserved, [Ok(()), Ok(()), Err(Refused::UnderWay)]);
+        assert_eq!(budget.reached(), None);
+        budget.settle(call, spent(1, 10, None));
+        assert_eq!(budget.reserve(call), Err(Refused::UnderWay));
+        budget.settle(call, spent(1, 10, None));
+        assert_eq!(budget.reserve(call), Err(Refused::Reached(Cap::MaxCalls)));
+        assert_eq!((budget.reached(), budget.spent().calls), (Some(Cap::MaxCalls), 2));
     }
 
     #[test]
-    fn tokens_and_cost_end_a_run_after_the_call_that_reaches_them() {
+    fn tokens_and_cost_are_reserved_as_expected() {
         let mut budget = Budget::new(Caps { tokens: Some(100), cost: Some(1.0), ..Caps::default() });
-        budget.reserve().expect("room");
-        budget.settle(spent(1, 99, Some(0.4)));
-        assert_eq!(budget.reserve(), Ok(()));
-        budget.settle(spent(1, 0, Some(0.7)));
-        assert_eq!(budget.reserve(), Err(Cap::MaxCost));
-        budget.settle(spent(1, 5, None));
-        assert_eq!(budget.reserve(), Err(Cap::MaxTokens));
-        assert_eq!(budget.spent().calls, 3);
+        // A call that could exceed the cap is not made.
+        assert_eq!(budget.reserve(spent(1, 101, None)), Err(Refused::Reached(Cap::MaxTokens)));
+        assert_eq!(budget.reserve(spent(1, 10, Some(1.5))), Err(Refused::Reached(Cap::MaxCost)));
+        budget.reserve(spent(1, 60, Some(0.5))).expect("room");
+        assert_eq!(budget.reserve(spent(1, 60, Some(0.1))), Err(Refused::UnderWay));
+        // It took fewer than expected.
+        budget.settle(spent(1, 60, Some(0.5)), spent(1, 30, Some(0.7)));
+        assert_eq!(budget.reserve(spent(1, 60, Some(0.4))), Err(Refused::Reached(Cap::MaxCost)));
+        assert_eq!(budget.reserve(spent(1, 60, Some(0.2))), Ok(()));
     }
 
     #[test]
-    fn prices_are_for_a_million_tokens() {
-        assert_eq!(Price { input: 3.0, output: 15.0 }.of(1_000_000, 100_000), 4.5);
+    fn a_failed_call_is_a_call() {
+        let mut budget = Budget::new(Caps { calls: Some(1), ..Caps::default() });
+        let call = spent(1, 50, None);
+        budget.reserve(call).expect("room");
+        budget.settle(call, spent(1, 0, None));
+        assert_eq!(budget.reserve(call), Err(Refused::Reached(Cap::MaxCalls)));
+        assert_eq!(budget.spent(), spent(1, 0, None));
     }
 }

@@ -49,6 +49,9 @@ pub struct Exchange {
     pub calls: Vec<String>,
     /// The end of the run, as `ends` names it.
     pub end: String,
+    /// The model that replied, as the provider names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// A conversation with a persona.

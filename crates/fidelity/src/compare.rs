@@ -6,10 +6,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cell::is_false;
 use crate::limits::LEAST_INPUTS;
-use crate::run::mean;
 use crate::score::Count;
 use crate::statistics::{fisher, holm, moments, sign_test, t_interval, t_lower_bound};
+use crate::tally::{coverage, mean};
 use crate::{Cell, wilson};
 
 /// A difference that matters.
@@ -44,6 +45,9 @@ pub struct Comparison {
     pub verdict: ComparisonVerdict,
     /// The reason for the verdict, in a sentence.
     pub reason: String,
+    /// True if B regressed by advisory verdicts alone, of a judge about its own model: it does not gate.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub advisory: bool,
     /// The mean of the inputs' differences, B minus A.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta: Option<f64>,
@@ -67,6 +71,11 @@ pub struct InputChange {
     pub a: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<f64>,
+    /// The coverage of both.
+    #[serde(default)]
+    pub a_coverage: f64,
+    #[serde(default)]
+    pub b_coverage: f64,
 }
 
 /// An expectation on both sides, with Wilson's intervals of its rates.
@@ -85,8 +94,44 @@ pub struct ExpectationChange {
     pub verdict: ComparisonVerdict,
 }
 
-/// Compares the cells of two versions.
+impl Comparison {
+    /// True if B regressed, and not by advisory verdicts alone.
+    pub fn is_failure(&self) -> bool {
+        self.verdict == ComparisonVerdict::Regressed && !self.advisory
+    }
+}
+
+/// Compares the cells of two versions. Verdicts of a judge about its own model count in the scores, but
+/// neither make a regression that gates nor hide one.
 pub fn compare(a: &[Cell], b: &[Cell]) -> Comparison {
+    let all = compare_all(a, b);
+    let is_self_judged = |cell: &Cell| cell.expectations.iter().any(|result| result.self_judged);
+    if !a.iter().chain(b).any(is_self_judged) {
+        return all;
+    }
+    let firm = compare_all(&without_advisory(a), &without_advisory(b));
+    let is_firm = firm.verdict == ComparisonVerdict::Regressed;
+    let (verdict, reason, advisory) = match all.verdict {
+        ComparisonVerdict::Regressed => (all.verdict, all.reason, !is_firm),
+        _ if is_firm => (firm.verdict, format!("{}; without advisory verdicts", firm.reason), false),
+        verdict => (verdict, all.reason, false),
+    };
+    let inputs_needed = all.inputs_needed.filter(|_| verdict == ComparisonVerdict::CannotTell);
+    Comparison { verdict, reason, advisory, inputs_needed, ..all }
+}
+
+/// The cells, scored without the verdicts of a judge about its own model.
+fn without_advisory(cells: &[Cell]) -> Vec<Cell> {
+    let firm = |cell: &Cell| {
+        let mut cell = cell.clone();
+        cell.expectations.retain(|result| !result.self_judged);
+        cell.score = crate::score(&cell.expectations).score;
+        cell
+    };
+    cells.iter().map(firm).collect()
+}
+
+fn compare_all(a: &[Cell], b: &[Cell]) -> Comparison {
     let inputs = input_changes(a, b);
     let differences: Vec<f64> = inputs.iter().filter_map(|input| Some(input.b? - input.a?)).collect();
     let expectations = expectation_changes(a, b);
@@ -95,10 +140,11 @@ pub fn compare(a: &[Cell], b: &[Cell]) -> Comparison {
     Comparison {
         verdict,
         reason,
+        advisory: false,
         delta: (!differences.is_empty()).then(|| moments(&differences).0),
         interval: enough.then(|| t_interval(&differences)),
         compared: differences.len(),
-        inputs_needed: (verdict == ComparisonVerdict::CannotTell).then(|| needed(&differences)),
+        inputs_needed: inputs_needed(verdict, &differences),
         inputs,
         expectations,
     }
@@ -131,7 +177,15 @@ fn decide(differences: &[f64], expectations: &[ExpectationChange]) -> (Compariso
             format!("{input}: {name:?} must hold, always held in A, and broke in {broken} of {} in B", b.of);
         return (ComparisonVerdict::Regressed, reason);
     }
+    weigh(differences)
+}
+
+/// The verdict of the inputs' differences.
+pub(crate) fn weigh(differences: &[f64]) -> (ComparisonVerdict, String) {
     let count = differences.len();
+    if count == 0 {
+        return (ComparisonVerdict::CannotTell, "no input has a score on both sides".to_owned());
+    }
     if count < LEAST_INPUTS {
         let reason =
             format!("{count} inputs have a score on both sides; a verdict takes at least {LEAST_INPUTS}");
@@ -155,31 +209,40 @@ fn decide(differences: &[f64], expectations: &[ExpectationChange]) -> (Compariso
     (verdict, reason)
 }
 
-/// The inputs for which the interval would be as wide as the margin.
-fn needed(differences: &[f64]) -> usize {
+/// The inputs for which the interval would be as wide as the margin. `None` if there is a verdict, or
+/// nothing to go by.
+pub(crate) fn inputs_needed(verdict: ComparisonVerdict, differences: &[f64]) -> Option<usize> {
+    if verdict != ComparisonVerdict::CannotTell || differences.is_empty() {
+        return None;
+    }
     let deviation = if differences.len() > 1 { moments(differences).1 } else { 0.0 };
     let inputs = (1.96 * deviation / MARGIN).powi(2).ceil() as usize;
-    inputs.max(LEAST_INPUTS).max(differences.len() + 1)
+    Some(inputs.max(LEAST_INPUTS).max(differences.len() + 1))
 }
 
-fn input_changes(a: &[Cell], b: &[Cell]) -> Vec<InputChange> {
+pub(crate) fn input_changes(a: &[Cell], b: &[Cell]) -> Vec<InputChange> {
     let mut names: Vec<&str> = Vec::new();
     for cell in a.iter().chain(b) {
         if !names.contains(&cell.input.as_str()) {
             names.push(&cell.input);
         }
     }
-    let score = |cells: &[Cell], input: &str| {
-        mean(cells.iter().filter(|cell| cell.input == input).filter_map(|cell| cell.score))
+    fn of<'c>(cells: &'c [Cell], input: &'c str) -> impl Iterator<Item = &'c Cell> {
+        cells.iter().filter(move |cell| cell.input == input)
+    }
+    let score = |cells: &[Cell], input: &str| mean(of(cells, input).filter_map(|cell| cell.score));
+    let change = |input: &str| InputChange {
+        input: input.to_owned(),
+        a: score(a, input),
+        b: score(b, input),
+        a_coverage: coverage(of(a, input)),
+        b_coverage: coverage(of(b, input)),
     };
-    names
-        .into_iter()
-        .map(|input| InputChange { input: input.to_owned(), a: score(a, input), b: score(b, input) })
-        .collect()
+    names.into_iter().map(change).collect()
 }
 
 /// The rates of every expectation that both sides have.
-fn expectation_changes(a: &[Cell], b: &[Cell]) -> Vec<ExpectationChange> {
+pub(crate) fn expectation_changes(a: &[Cell], b: &[Cell]) -> Vec<ExpectationChange> {
     let mut changes: Vec<ExpectationChange> = Vec::new();
     for (cells, is_b) in [(a, false), (b, true)] {
         for cell in cells {

@@ -56,6 +56,28 @@ pub struct Vote {
     #[serde(default)]
     pub reason: String,
     pub verdict: Verdict,
+    /// The model that answered, as the provider names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// A model that answered: by its configured name, and by the name in the provider's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answerer<'a> {
+    /// `provider/model`.
+    pub configured: &'a str,
+    pub served: Option<&'a str>,
+}
+
+/// True if a judge is the model that it judges. The names in the answers decide: two configured names may
+/// mean one model, and one name may have moved. An answer without a name leaves the configured ones.
+pub fn is_same_model(subject: Answerer<'_>, judge: Answerer<'_>) -> bool {
+    // A router puts the vendor before the name: `openai/gpt-5`.
+    let bare = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase();
+    match (subject.served, judge.served) {
+        (Some(subject), Some(judge)) => bare(subject) == bare(judge),
+        _ => subject.configured == judge.configured,
+    }
 }
 
 impl Question {
@@ -157,7 +179,7 @@ pub fn read_vote(question: &Question, answer: &str) -> Result<Vote, String> {
         return Err("the judge's evidence is not in the reply".to_owned());
     }
     let reason = shortened(&normalized(&answer.reason.unwrap_or_default()), REASON_CHARS);
-    Ok(Vote { evidence: shortened(&evidence, EVIDENCE_CHARS), reason, verdict })
+    Ok(Vote { evidence: shortened(&evidence, EVIDENCE_CHARS), reason, verdict, model: None })
 }
 
 /// Asks a judge about one proposition until every vote is cast.
@@ -186,17 +208,21 @@ impl Judging {
         (cast < self.votes).then_some(cast)
     }
 
-    /// Takes the judge's answer. Returns the vote if it may be kept for other runs.
-    pub fn on_answer(&mut self, answer: &str) -> Option<Vote> {
+    /// Takes the judge's answer, and its name for its model. Returns the vote if it may be kept for other
+    /// runs.
+    pub fn on_answer(&mut self, answer: &str, model: Option<&str>) -> Option<Vote> {
+        let model = model.map(str::to_owned);
         match read_vote(&self.question, answer) {
             Ok(vote) => {
+                let vote = Vote { model, ..vote };
                 self.on_vote(vote.clone());
                 Some(vote)
             }
             Err(reason) => {
                 self.failed += 1;
                 if self.failed >= ATTEMPTS {
-                    self.on_vote(Vote { evidence: String::new(), reason, verdict: Verdict::Unjudged });
+                    let verdict = Verdict::Unjudged;
+                    self.on_vote(Vote { evidence: String::new(), reason, verdict, model });
                 }
                 None
             }
@@ -209,6 +235,11 @@ impl Judging {
             self.cast.push(vote);
             self.failed = 0;
         }
+    }
+
+    /// The names of the models that cast the votes, where their answers have one.
+    pub fn models(&self) -> impl Iterator<Item = Option<&str>> {
+        self.cast.iter().map(|vote| vote.model.as_deref())
     }
 
     /// The verdict of more than half of the votes, and how they were cast.

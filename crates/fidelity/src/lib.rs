@@ -15,19 +15,22 @@ mod check;
 pub use check::{Exchange, Finding, Transcript, Verdict, check};
 
 mod judge;
-pub use judge::{Ballot, Judging, Question, RUBRIC_VERSION, Vote, read_vote};
+pub use judge::{Answerer, Ballot, Judging, Question, RUBRIC_VERSION, Vote, is_same_model, read_vote};
 
 mod budget;
-pub use budget::{Budget, Cap, Caps, Estimate, Price};
+pub use budget::{Budget, Cap, Caps, Estimate, Refused};
 
-mod run;
-pub use run::{
-    Cell, CellState, Column, Counts, ExpectationCount, ExpectationResult, InputReport, RunOutcome, RunState,
-    Spent, Tally, TestReport, Votes,
-};
+mod cell;
+pub use cell::{Cell, CellState, ExpectationResult, Votes};
 
 mod score;
-pub use score::{CellScore, Count, cell_state, score, wilson};
+pub use score::{CellScore, Count, Ruling, cell_state, rule, score, wilson};
+
+mod tally;
+pub use tally::{AspectCount, Counts, ExpectationCount, InputReport, Tally};
+
+mod run;
+pub use run::{Baseline, Column, Piece, RunOutcome, RunState, Spent, TestReport};
 
 mod statistics;
 pub use statistics::{fisher, holm, sign_test, t_interval, t_lower_bound};
@@ -36,5 +39,8 @@ mod compare;
 pub use compare::{
     Comparison, ComparisonVerdict, ExpectationChange, InputChange, MARGIN, compare, flipped_musts,
 };
+
+mod lift;
+pub use lift::{ExpectationLift, InputLift, Lift, NO_PERSONA, lift};
 
 pub mod report;

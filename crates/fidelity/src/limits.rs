@@ -18,3 +18,5 @@ pub const NAME_CHARS: usize = 120;
 pub const ATTEMPTS: u32 = 2;
 /// Fewer inputs never give a statistical verdict.
 pub const LEAST_INPUTS: usize = 5;
+/// Tokens of a reply, where nobody knows better.
+pub const REPLY_TOKENS: u64 = 300;

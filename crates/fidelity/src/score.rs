@@ -59,6 +59,31 @@ pub fn cell_state(results: &[ExpectationResult], pass: f64) -> CellState {
     }
 }
 
+/// The state of a cell, and what it rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ruling {
+    pub state: CellState,
+    /// True if the state rests on advisory verdicts alone.
+    pub advisory: bool,
+}
+
+/// The state of a cell with these results. Verdicts of a judge about its own model are advisory: they
+/// neither fail a cell that passes without them nor save one that fails.
+pub fn rule(results: &[ExpectationResult], pass: f64) -> Ruling {
+    let state = cell_state(results, pass);
+    let firm: Vec<ExpectationResult> = results.iter().filter(|result| !result.self_judged).cloned().collect();
+    if firm.len() == results.len() {
+        return Ruling { state, advisory: false };
+    }
+    if firm.iter().all(|result| result.untested) {
+        return Ruling { state, advisory: true };
+    }
+    match cell_state(&firm, pass) {
+        CellState::Passed => Ruling { state, advisory: state != CellState::Passed },
+        firm => Ruling { state: firm, advisory: false },
+    }
+}
+
 /// Successes among attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]

@@ -16,6 +16,9 @@ pub enum Error {
     FileBusy { path: String },
     #[error("{path}: {source}")]
     File { path: String, source: io::Error },
+    /// A write failed, and the file may have its new text.
+    #[error("{path}: {source}")]
+    Unsettled { path: String, source: io::Error },
 }
 
 impl Error {
@@ -29,7 +32,7 @@ impl Error {
             Self::NotAFile { .. } => "not a file".to_owned(),
             Self::TooLarge { most, .. } => format!("the file has more than {most} bytes"),
             Self::FileBusy { .. } => "another Masque process is writing it".to_owned(),
-            Self::File { source, .. } => source.to_string(),
+            Self::File { source, .. } | Self::Unsettled { source, .. } => source.to_string(),
         }
     }
 }
@@ -40,7 +43,7 @@ impl AsReport for Error {
             Self::NotAFile { .. } => Code::NotAFile,
             Self::TooLarge { .. } => Code::FileTooLarge,
             Self::FileBusy { .. } => Code::FileBusy,
-            Self::File { source, .. } => Code::of_io(source),
+            Self::File { source, .. } | Self::Unsettled { source, .. } => Code::of_io(source),
         }
     }
 
@@ -49,7 +52,8 @@ impl AsReport for Error {
             Self::NotAFile { path }
             | Self::TooLarge { path, .. }
             | Self::FileBusy { path }
-            | Self::File { path, .. } => Subject::file(path),
+            | Self::File { path, .. }
+            | Self::Unsettled { path, .. } => Subject::file(path),
         }
     }
 
@@ -57,7 +61,16 @@ impl AsReport for Error {
         match self {
             Self::TooLarge { .. } => vec![Remedy::SplitFile],
             Self::FileBusy { .. } => vec![Remedy::TryLater],
-            Self::NotAFile { .. } | Self::File { .. } => Vec::new(),
+            _ if self.code() == Code::FileFull => vec![Remedy::MakeRoom],
+            Self::NotAFile { .. } | Self::File { .. } | Self::Unsettled { .. } => Vec::new(),
+        }
+    }
+
+    fn may_have_happened(&self) -> Option<bool> {
+        match self {
+            Self::File { .. } => Some(false),
+            Self::Unsettled { .. } => Some(true),
+            Self::NotAFile { .. } | Self::TooLarge { .. } | Self::FileBusy { .. } => None,
         }
     }
 }

@@ -19,6 +19,9 @@ pub use shared_message::SharedMessage;
 mod stream;
 pub use stream::{EventStream, ReplyEvent, StopReason, Usage};
 
+mod price;
+pub use price::{Price, Prices};
+
 mod failure;
 pub use failure::{Failure, FailureKind};
 

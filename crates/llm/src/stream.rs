@@ -27,8 +27,8 @@ pub enum ReplyEvent {
     ReasoningDelta(String),
     /// A whole call.
     ToolCall(CallBlock),
-    /// The last event.
-    Finished { stop: StopReason, usage: Usage },
+    /// The last event, with the model as the provider names it.
+    Finished { stop: StopReason, usage: Usage, model: Option<String> },
 }
 
 /// The reason why the model stopped.

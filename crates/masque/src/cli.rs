@@ -19,7 +19,7 @@ pub(crate) use read::{CompileArgs, ListArgs, ManifestArgs, Paging, SearchArgs, S
 mod author;
 pub(crate) use author::{
     CreateArgs, CreateKind, DeleteArgs, LinkArgs, LinkKind, PersonaAndPiece, UnlinkArgs, UpdateArgs,
-    UpdateCommand, UpdateKind, Why, without_leading_kind,
+    UpdateCommand, UpdateKind, Why, named_kind, without_leading_kind,
 };
 
 mod compose;

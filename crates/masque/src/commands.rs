@@ -82,7 +82,7 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
             let workspace = Workspace::open(options).await?;
             // Warn before the run, which uses the files as they are now.
             warn_problems(&workspace, global.verbose > 0, output)?;
-            if shows_session(&command) && !global.no_pager {
+            if is_read(&command) && !global.no_pager {
                 output.start_paging();
             }
             let outcome = with_models(command, &workspace, global.verbose > 0, output).await;
@@ -119,7 +119,13 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
         Command::Connect(args) => connect::run(&args, database, output),
         Command::Disconnect(args) => connect::disconnect(&args, output),
         Command::Trust(args) => trust::run(args, options, output).await,
-        Command::Doctor(args) => doctor::run(args, options, output).await,
+        Command::Doctor(args) => {
+            if !global.no_pager {
+                output.start_paging();
+            }
+            let outcome = doctor::run(args, options, output).await;
+            output.finish_paging().and(outcome)
+        }
         Command::Rehearse(args) => rehearse::run(args, output).await,
         Command::Schema => {
             if !global.no_pager {
@@ -130,7 +136,7 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
         }
         Command::Completions(args) => completions::run(&args, output),
         Command::Init(args) => init::run(&args, global.project.as_deref(), output),
-        Command::Man(args) => man::run(&args, output),
+        Command::Man(args) => man::run(&args, global.no_pager, output),
     }
 }
 
@@ -146,18 +152,23 @@ fn is_paged(command: &LibraryCommand) -> bool {
         | LibraryCommand::History(_)
         | LibraryCommand::Lint(_) => true,
         LibraryCommand::Export(args) => args.output.is_none(),
+        LibraryCommand::Import(args) => args.dry_run,
         LibraryCommand::Conflicts(args) => !args.resolves(),
         _ => false,
     }
 }
 
-/// The same for commands about sessions.
-fn shows_session(command: &RunCommand) -> bool {
-    let RunCommand::Sessions(args) = command else { return false };
-    matches!(
-        args.command,
-        None | Some(SessionsCommand::List(_) | SessionsCommand::Show(_) | SessionsCommand::Export(_))
-    )
+/// The same for commands about runs. `test` and `compare` are missing: they say first what they may cost.
+fn is_read(command: &RunCommand) -> bool {
+    match command {
+        RunCommand::Models(_) => true,
+        RunCommand::Plan(args) => !args.approve && args.send_back.is_none(),
+        RunCommand::Sessions(args) => matches!(
+            args.command,
+            None | Some(SessionsCommand::List(_) | SessionsCommand::Show(_) | SessionsCommand::Export(_))
+        ),
+        _ => false,
+    }
 }
 
 async fn with_models(

@@ -12,7 +12,7 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, ValueCompleter};
 use persona::{Kind, Name};
 
-use crate::cli::{self, KindWord, LinkKind, kind_of, without_leading_kind};
+use crate::cli::{self, KindWord, LinkKind, kind_of, named_kind, without_leading_kind};
 
 mod candidates;
 mod typed;
@@ -105,6 +105,12 @@ enum Subject {
     Revision,
     /// A tag of that entity.
     Tag,
+    /// `[persona] PERSONA[@REVISION]`.
+    Version,
+    /// `[persona] PERSONA [REVISION] [REVISION]`.
+    PersonaAndRevisions,
+    /// `TYPE=PART`.
+    Override,
     Session,
 }
 
@@ -130,6 +136,10 @@ impl Subject {
             }
             ("arc assign", "words") => Self::Sequence(&[Some(Kind::Persona), Some(Kind::Arc)]),
             ("sessions" | "sessions list", "persona") => Self::Named(Kind::Persona),
+            ("test", "words") => Self::Version,
+            ("compare", "words") => Self::PersonaAndRevisions,
+            ("test" | "compare", "inputs") => Self::Named(Kind::TestInput),
+            ("show" | "compile" | "chat" | "run", "overrides") => Self::Override,
             ("new", "template") => Self::Template,
             ("trust", "preset") => Self::Named(Kind::ToolPreset),
             ("show" | "compile", "revision") => Self::Revision,
@@ -137,7 +147,12 @@ impl Subject {
             ("chat" | "run" | "plan", "session") => Self::Session,
             (path, "id") if path.starts_with("sessions ") => Self::Session,
             (path, "name") => Self::Named(kind_of(path.strip_prefix("update ")?).ok()?),
-            _ => return None,
+            // The kind may be open.
+            ("update", flag) => Self::Named(Kind::ALL.iter().find_map(|kind| named_kind(*kind, flag))?),
+            (path, flag) => {
+                let kind = path.strip_prefix("create ").or_else(|| path.strip_prefix("update "))?;
+                Self::Named(named_kind(kind_of(kind).ok()?, flag)?)
+            }
         })
     }
 }
@@ -168,6 +183,12 @@ impl ValueCompleter for Completer {
                 None => self.entity(Kind::ALL, &[], current, |_| Vec::new()),
             },
             Subject::PersonaAndPiece => self.persona_and_piece(&words, current),
+            Subject::Version => self.version(&words, current),
+            Subject::PersonaAndRevisions => match without_persona(&words) {
+                [] => candidates::names(&[Kind::Persona], current, &self.typed),
+                [name, ..] => self.recorded(&["persona", name], candidates::revisions),
+            },
+            Subject::Override => candidates::overrides(current, &self.typed),
         };
         let found: BTreeSet<String> = found.into_iter().filter(|word| word.starts_with(current)).collect();
         found.into_iter().map(CompletionCandidate::new).collect()
@@ -227,6 +248,17 @@ impl Completer {
         }
     }
 
+    fn version(&self, words: &[&str], current: &str) -> Vec<String> {
+        match (without_persona(words), current.split_once('@')) {
+            ([], None) => candidates::names(&[Kind::Persona], current, &self.typed),
+            ([], Some((name, _))) => {
+                let revisions = self.recorded(&["persona", name], candidates::revisions);
+                revisions.into_iter().map(|revision| format!("{name}@{revision}")).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// What the history of the entity has that the words name.
     fn recorded(&self, words: &[&str], find: fn(Option<Kind>, &Name, &Typed) -> Vec<String>) -> Vec<String> {
         let (kind, name) = match words {
@@ -236,5 +268,13 @@ impl Completer {
         };
         let Ok(name) = Name::parse(name) else { return Vec::new() };
         find(kind, &name, &self.typed)
+    }
+}
+
+/// The words after a kind `persona`.
+fn without_persona<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
+    match words {
+        [first, rest @ ..] if kind_of(first).is_ok_and(|kind| kind == Kind::Persona) => rest,
+        words => words,
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use app::Code;
+use llm::{ModelRef, Price, Prices};
 use providers::Providers;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -22,26 +23,30 @@ mod setting_error;
 pub(crate) use setting_error::SettingError;
 
 /// The tables and their keys. None if the keys are free or checked elsewhere.
-const KNOWN: [(&str, Option<&[&str]>); 7] = [
+const KNOWN: [(&str, Option<&[&str]>); 9] = [
     ("env", Some(&["allow"])),
     ("providers", None),
+    ("prices", None),
     ("mcp_servers", None),
     ("tools", Some(&["files", "shell", "fetch"])),
     ("run", Some(&["max_tool_rounds", "escalation_cooldown_s"])),
     ("history", Some(&["keep"])),
     ("lint", Some(&["part_tokens"])),
+    ("telemetry", Some(&["endpoint"])),
 ];
 
 /// Bounds of `run.escalation_cooldown_s`: at most a day.
 const COOLDOWN_S: RangeInclusive<u64> = 0..=86_400;
 
 /// The user's settings. A missing file means defaults.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Config {
     /// Variables that `${env.NAME}` may expand to in files.
     pub(crate) env_allow: BTreeSet<String>,
     /// Model providers, by name.
     pub(crate) providers: BTreeMap<String, providers::ProviderSettings>,
+    /// What models cost.
+    pub(crate) prices: Prices,
     /// MCP servers whose tools personas may use, by name.
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,
     /// Patterns of files that are read only with the user's consent. None: the stock ones.
@@ -57,6 +62,8 @@ pub(crate) struct Config {
     pub(crate) history_keep: Option<usize>,
     /// Lint warns about parts with more tokens than this.
     pub(crate) lint_part_tokens: Option<usize>,
+    /// The OpenTelemetry collector that gets traces, unless the environment names one.
+    pub(crate) trace_endpoint: Option<String>,
     /// Unknown keys, which have no effect, and what else the workspace found.
     pub(crate) warnings: Vec<Warning>,
 }
@@ -66,11 +73,13 @@ pub(crate) struct Config {
 struct File {
     env: Env,
     providers: BTreeMap<String, providers::ProviderSettings>,
+    prices: BTreeMap<String, Price>,
     mcp_servers: BTreeMap<String, ServerSettings>,
     tools: Tools,
     run: Run,
     history: History,
     lint: Lint,
+    telemetry: Telemetry,
 }
 
 #[derive(Default, Deserialize)]
@@ -113,6 +122,12 @@ struct Lint {
     part_tokens: Option<usize>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Telemetry {
+    endpoint: Option<String>,
+}
+
 impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = match read_text(path) {
@@ -133,12 +148,16 @@ impl Config {
             toml::from_str(text).map_err(|error| SettingError::syntax(&error))?;
         let file = app::inputs::parse(&fields);
         let file = file.map_err(|error| SettingError::input(&error, &fields, table))?;
-        let File { env, providers, mcp_servers, tools, run, history, lint } = file;
+        let File { env, providers, prices, mcp_servers, tools, run, history, lint, telemetry } = file;
         if let Err(error) = Providers::build(providers.clone(), &|_| None) {
             return Err(SettingError::new(error.to_string(), key_offset(table, &error.place)));
         }
         let invalid =
             |name: &str, message: String| Err(SettingError::new(message, value_offset(table, name)));
+        let prices = match prices_of(prices) {
+            Ok(prices) => prices,
+            Err((model, problem)) => return Err(SettingError::new(problem, price_offset(table, &model))),
+        };
         if history.keep == Some(0) {
             let message = "history.keep must be at least 1: the newest revision is always kept";
             return invalid("history.keep", message.to_owned());
@@ -146,6 +165,9 @@ impl Config {
         if lint.part_tokens == Some(0) {
             let message = "lint.part_tokens must be at least 1; remove it to use the default";
             return invalid("lint.part_tokens", message.to_owned());
+        }
+        if let Some(Err(problem)) = telemetry.endpoint.as_deref().map(::telemetry::check_endpoint) {
+            return invalid("telemetry.endpoint", format!("telemetry.endpoint: {problem}"));
         }
         let secrets =
             tools.files.secrets.map(|patterns| SecretPatterns::parse(patterns.iter().map(String::as_str)));
@@ -170,6 +192,7 @@ impl Config {
         Ok(Self {
             env_allow: env.allow,
             providers,
+            prices,
             mcp_servers,
             secrets,
             shell: tools.shell,
@@ -178,9 +201,23 @@ impl Config {
             escalation_cooldown: run.escalation_cooldown_s.map(Duration::from_secs),
             history_keep: history.keep,
             lint_part_tokens: lint.part_tokens,
+            trace_endpoint: telemetry.endpoint,
             warnings: unknown(path, text, table),
         })
     }
+}
+
+/// The prices by model. Fails with the key of an invalid one.
+fn prices_of(prices: BTreeMap<String, Price>) -> std::result::Result<Prices, (String, String)> {
+    let checked = prices.into_iter().map(|(key, price)| match key.parse::<ModelRef>() {
+        Err(error) => Err((key, format!("prices: {error}"))),
+        Ok(_) if !price.is_valid() => {
+            let message = format!("prices.{key:?}: prices must be 0 or more, for a million tokens");
+            Err((key, message))
+        }
+        Ok(model) => Ok((model, price)),
+    });
+    checked.collect()
 }
 
 fn between(name: &str, bounds: &RangeInclusive<u64>) -> String {
@@ -206,6 +243,13 @@ fn offsets(table: &DeTable<'_>, name: &str) -> (usize, usize) {
         table = value.get_ref().as_table();
     }
     found
+}
+
+/// The place of a model's price. Names of models have dots.
+fn price_offset(table: &DeTable<'_>, model: &str) -> usize {
+    let prices = table.get("prices").and_then(|prices| prices.get_ref().as_table());
+    let found = prices.and_then(|prices| prices.get_key_value(model));
+    found.map_or(0, |(key, _)| key.span().start)
 }
 
 /// The nearest of some known words, or all of them.

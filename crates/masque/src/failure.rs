@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use app::{AsReport as _, Code, ErrorKind, Report, Subject};
+use app::{AsReport as _, Code, ErrorKind, Remedy, Report, Subject};
 
 use crate::signals::Signal;
 use crate::wording;
@@ -46,18 +46,26 @@ impl Failure {
         }
     }
 
+    /// True if the user cancelled or declined a question, which is no error to them.
+    pub(crate) fn is_users_choice(&self) -> bool {
+        matches!(self, Self::Reported(report) if matches!(report.code, Code::Cancelled | Code::Declined))
+    }
+
     /// A file that cannot be used: `doing` names what was tried, as in "read".
     pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
         let code = match error.kind() {
             io::ErrorKind::NotFound => Code::FileNotFound,
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Code::FileDenied,
             io::ErrorKind::AlreadyExists => Code::FileExists,
             io::ErrorKind::IsADirectory => Code::NotAFile,
-            _ => Code::FileFailed,
+            _ => Code::of_io(error),
         };
         let shown = path.display().to_string();
         let report = Report::new(code, format!("cannot {doing} {shown}: {error}"));
-        report.about(Subject::file(shown)).into()
+        let report = report.about(Subject::file(shown));
+        match code {
+            Code::FileFull => report.with_remedy(Remedy::MakeRoom).into(),
+            _ => report.into(),
+        }
     }
 
     pub(crate) fn output(error: io::Error) -> Self {

@@ -101,9 +101,13 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Fails if a named database file is in a directory that does not exist: the name is probably mistyped.
+/// Fails if a named database file is a directory, or is in one that does not exist: the name is probably
+/// mistyped.
 pub(crate) fn check_parent(database: &str) -> Result<()> {
     let database::Location::Sqlite(path) = database::Location::parse(database)? else { return Ok(()) };
+    if path.is_dir() {
+        return Err(CommandError::DatabaseIsDirectory { path: path.display().to_string() }.into());
+    }
     match path.parent().filter(|parent| *parent != Path::new("") && !parent.is_dir()) {
         Some(parent) => {
             let (path, directory) = (path.display().to_string(), parent.display().to_string());

@@ -10,6 +10,7 @@ mod config;
 mod definition;
 mod failure;
 mod locations;
+mod logging;
 mod project;
 mod runtime;
 mod signals;
@@ -27,10 +28,10 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 use clap::error::ErrorKind as UsageError;
-use tracing_subscriber::EnvFilter;
 
 use cli::{Cli, Command};
 use failure::{CommandError, Result};
+use logging::Logging;
 use output::{ColorChoice, Output};
 
 #[global_allocator]
@@ -71,8 +72,9 @@ fn hide_memory() {
 }
 
 fn run(cli: Cli) -> Result<()> {
-    log(&cli)?;
+    let logging = Logging::start(&cli)?;
     let mut output = Output::new(cli.global.json, cli.global.color);
+    output.warn(logging.warning.as_slice())?;
     // Only servers use several threads. Other commands start faster with one.
     let mut builder = match cli.command {
         Command::Serve(_) | Command::Mcp(_) | Command::Rehearse(_) => {
@@ -86,40 +88,33 @@ fn run(cli: Cli) -> Result<()> {
     // A pending read of standard input must not delay the exit.
     runtime.shutdown_background();
     terminal::restore();
+    logging.finish();
     outcome.and(output.flush())
 }
 
 /// Prints help, the version or a usage error. Only the latter is a failure.
 fn usage(error: &clap::Error) -> ExitCode {
     let is_help = matches!(error.kind(), UsageError::DisplayHelp | UsageError::DisplayVersion);
-    let json =
-        std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
-    if json && !is_help {
+    let is_given = |flag: &str| {
+        std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == flag)
+    };
+    if is_given("--json") && !is_help {
         output::report(&failure::usage(error).into(), true, ColorChoice::Never);
-    } else {
+    } else if error.kind() != UsageError::DisplayHelp || is_given("--no-pager") || page_help(error).is_err() {
         let _ = error.print();
     }
     ExitCode::from(if is_help { 0 } else { 2 })
 }
 
-/// Logs to standard error: the filter of MASQUE_LOG, or the level of `--verbose`.
-fn log(cli: &Cli) -> Result<()> {
-    let serves = matches!(cli.command, Command::Serve(_) | Command::Mcp(_) | Command::Rehearse(_));
-    let directives = match (std::env::var("MASQUE_LOG"), cli.global.verbose) {
-        (Ok(filter), _) if !filter.is_empty() => filter,
-        // Clients see their own errors, so rmcp need not log them. Watched directories come and go.
-        (_, 0) if serves => "warn,rmcp::service=off,notify=error".to_owned(),
-        (_, 0) => return Ok(()),
-        (_, 1) => "info,sqlx=warn,notify=error".to_owned(),
-        // Below "info", rmcp logs whole answers with the texts of personas.
-        (_, 2) => "debug,sqlx=info,rmcp=info".to_owned(),
-        (_, _) => "trace,rmcp=info".to_owned(),
-    };
-    let filter = EnvFilter::try_new(&directives).map_err(|error| CommandError::InvalidLogFilter {
-        value: directives.clone(),
-        problem: error.to_string(),
-    })?;
-    let color = cli.global.color.applies(std::io::stderr().is_terminal());
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(color).with_writer(std::io::stderr).init();
-    Ok(())
+/// Prints a help through the pager. Fails without a terminal.
+fn page_help(error: &clap::Error) -> std::io::Result<()> {
+    if !std::io::stdout().is_terminal() {
+        return Err(std::io::ErrorKind::Unsupported.into());
+    }
+    let help = error.render();
+    let help = if ColorChoice::Auto.applies(true) { help.ansi().to_string() } else { help.to_string() };
+    // The pager's Ctrl-C is caught by the runtime.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let _entered = runtime.enter();
+    output::page(&help)
 }

@@ -312,6 +312,18 @@ impl Output {
     }
 }
 
+/// Writes text to standard output, through the pager if it is longer than the screen. Needs a runtime.
+pub(crate) fn page(text: &str) -> io::Result<()> {
+    match Pager::find() {
+        Some(mut pager) => {
+            // A pager that was closed early has shown enough.
+            let _ = pager.write(text.as_bytes());
+            pager.finish()
+        }
+        None => io::stdout().write_all(text.as_bytes()),
+    }
+}
+
 /// Writes warnings to standard error, before there is an [`Output`].
 pub(crate) fn warn(warnings: &[Warning], json: bool) {
     warning::write(warnings, json, false);
@@ -324,6 +336,8 @@ pub(crate) fn report(failure: &Failure, json: bool, color: ColorChoice) {
     let mut stderr = io::stderr();
     if json {
         let _ = writeln!(stderr, "{}", clean::json(&as_json(failure).to_string()));
+    } else if failure.is_users_choice() {
+        let _ = writeln!(stderr, "{}", clean(&message));
     } else if color.applies(stderr.is_terminal()) {
         let _ = writeln!(stderr, "\x1b[{}merror:\x1b[0m {}", Style::Bad.code(), clean(&message));
     } else {

@@ -66,7 +66,12 @@ impl Project {
     /// A warning about a personas.toml around the working directory that is skipped because another
     /// user owns its directory.
     pub(crate) fn passed_over(home: Option<&Path>) -> Option<String> {
-        let file = app::project::passed_over(&std::env::current_dir().ok()?, home)?;
+        Self::passed_over_at(&std::env::current_dir().ok()?, home)
+    }
+
+    /// The same for another directory.
+    pub(crate) fn passed_over_at(directory: &Path, home: Option<&Path>) -> Option<String> {
+        let file = app::project::passed_over(directory, home)?;
         let root = file.parent()?.display();
         Some(format!(
             "{} is not read: its directory belongs to another user; if you trust it, use --project {root}",

@@ -32,10 +32,12 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
     let environment = |name: &str| std::env::var(name).ok();
     let providers = Providers::build(allowed.providers, &environment)
         .map_err(|error| CommandError::InvalidProviders(error.to_string()))?;
+    let guard = guard(config, directories.as_ref(), &allowed.mcp_servers);
     let options = RuntimeOptions {
+        prices: config.prices.clone(),
         mcp_servers: McpServers::new(allowed.mcp_servers),
         shell: shell(config),
-        guard: guard(config, directories.as_ref()),
+        guard,
         fetch: config.fetch.clone(),
         sources: Vec::new(),
         library_tools: server::library_tools(),
@@ -83,9 +85,14 @@ impl Grants for UserGrants {
 }
 
 /// The files that tools touch only with the user's consent.
-fn guard(config: &Config, directories: Option<&Directories>) -> Guard {
+fn guard(
+    config: &Config,
+    directories: Option<&Directories>,
+    servers: &BTreeMap<String, ServerSettings>,
+) -> Guard {
     let own = directories.into_iter().flat_map(|of| [of.masque_config(), of.masque_data()]);
-    let guard = Guard::default().with_own(own);
+    let programs = servers.values().flat_map(ServerSettings::program_files);
+    let guard = Guard::default().with_own(own).with_programs(programs);
     match &config.secrets {
         Some(secrets) => guard.with_secrets(secrets.clone()),
         None => guard,
@@ -95,12 +102,12 @@ fn guard(config: &Config, directories: Option<&Directories>) -> Guard {
 /// A notice if sessions may access everything that the user has.
 fn wide_root(root: Option<&Path>, home: Option<&Path>) -> Option<String> {
     let root = root?.canonicalize().ok()?;
-    let what = match root.parent() {
-        None => "the whole file system",
-        Some(_) if home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home == root)) => {
-            "your home directory"
-        }
-        Some(_) => return None,
+    let home = home.and_then(|home| home.canonicalize().ok());
+    let what = match home {
+        _ if root.parent().is_none() => "the whole file system".to_owned(),
+        Some(home) if home == root => "your home directory".to_owned(),
+        Some(home) if home.starts_with(&root) => format!("{}, which has your home directory", root.display()),
+        _ => return None,
     };
     Some(format!(
         "tools may read and change everything in {what}; start in a project, or narrow it with --root DIR"

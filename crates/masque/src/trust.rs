@@ -140,7 +140,8 @@ impl TrustList {
             if projects.len() >= MOST_PROJECTS {
                 return Err(CommandError::TooManyProjects { most: MOST_PROJECTS }.into());
             }
-            let (since, fields) = (Utc::now().trunc_subsecs(0), fields(text));
+            let fields = fields(Path::new(&directory), text);
+            let since = Utc::now().trunc_subsecs(0);
             projects.push(TrustedProject { directory, since, content, fields, entries: BTreeMap::new() });
             projects.sort_by(|one, other| one.directory.cmp(&other.directory));
             Ok(true)
@@ -156,7 +157,7 @@ impl TrustList {
         if before.is_empty() && !entries.is_empty() {
             return Vec::new();
         }
-        let now = fields(text);
+        let now = fields(&root, text);
         let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
         let of = |name: &String| News {
             field: name.clone(),

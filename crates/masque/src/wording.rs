@@ -12,6 +12,7 @@ pub(crate) fn remedy(remedy: &Remedy) -> Option<String> {
         }
         Remedy::ListSessions => "see `masque sessions`".to_owned(),
         Remedy::ReadPlan { session } => format!("read it again with `masque plan {session}`"),
+        Remedy::TellEditor { persona } => format!("use `masque edit {persona} --chat MESSAGE`"),
         Remedy::Confirm => "repeat with --yes".to_owned(),
         Remedy::AddField { field } => format!("add {field}"),
         Remedy::UseForce => "repeat with --force".to_owned(),

@@ -125,25 +125,31 @@ impl Workspace {
         self.stand_in.as_ref().map(StandIn::directory)
     }
 
-    /// Names the place that cannot be written in a failure for that reason.
+    /// Names the place that cannot be written in a failure for that reason. A change of a file needs a lock
+    /// and a history, which are in the user's data directory.
     pub(crate) fn with_place(&self, failure: Failure) -> Failure {
         let Failure::Reported(report) = failure else { return failure };
-        let directory = self.unwritable_directory();
-        let is_below = report.subject.place.as_ref().zip(directory).is_some_and(|(place, directory)| {
-            report.code == Code::FileDenied && Path::new(&place.path).starts_with(directory)
-        });
+        let own = self.directories.as_ref().map(Directories::masque_data);
+        let is_below = report.code == Code::FileDenied
+            && report
+                .subject
+                .place
+                .as_ref()
+                .zip(own.as_ref())
+                .is_some_and(|(denied, own)| Path::new(&denied.path).starts_with(own));
         let is_of_database =
             report.code == Code::DatabaseReadOnly && report.remedies.contains(&Remedy::CheckRights);
-        let place = match directory {
-            Some(directory) => Some(directory.display().to_string()),
-            None => self.library.read_only().map(ToString::to_string),
-        };
-        let Some(place) = place.filter(|_| is_below || is_of_database) else {
+        if !is_below && !is_of_database {
             return Failure::Reported(report);
-        };
+        }
+        let missing = self.unwritable_directory().map(|directory| directory.display().to_string());
+        let place = missing.or_else(|| self.library.read_only().map(ToString::to_string));
+        let own = own.filter(|_| is_below).map(|own| own.display().to_string());
+        let Some(place) = place.or(own) else { return Failure::Reported(report) };
+        let code = Code::DatabaseReadOnly;
         let message = format!("{place} cannot be written");
         let remedies = vec![Remedy::CheckRights, Remedy::OtherDatabase];
-        Report { message, subject: Subject::file(place), remedies, ..*report }.into()
+        Report { code, kind: code.kind(), message, subject: Subject::file(place), remedies, ..*report }.into()
     }
 }
 

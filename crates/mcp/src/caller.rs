@@ -6,6 +6,8 @@ use operations::ToolSelection;
 use rmcp::RoleServer;
 use rmcp::model::{Implementation, ProtocolVersion};
 use rmcp::service::RequestContext;
+use serde_json::Value;
+use tracing::Span;
 
 use crate::limits::AUTHOR_CHARS;
 
@@ -17,6 +19,16 @@ pub(crate) fn selection(context: &RequestContext<RoleServer>, otherwise: ToolSel
     let parts = context.extensions.get::<Parts>();
     let chosen = parts.and_then(|parts| parts.extensions.get::<ToolSelection>());
     chosen.copied().unwrap_or(otherwise)
+}
+
+/// The span of the HTTP request that brought this one. The server puts it into the request's extensions.
+pub(crate) fn span(context: &RequestContext<RoleServer>) -> Option<&Span> {
+    context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get())
+}
+
+/// The `traceparent` of the client, which the request carries itself.
+pub(crate) fn traceparent(context: &RequestContext<RoleServer>) -> Option<&str> {
+    context.meta.0.get("traceparent").and_then(Value::as_str)
 }
 
 /// True for a request of the stateless era, which carries its own protocol version.

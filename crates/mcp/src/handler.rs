@@ -17,6 +17,7 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionConte
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
 use crate::http::Stopping;
 use crate::subscriptions::{self, Watch};
@@ -122,7 +123,15 @@ impl ServerHandler for Masque {
             lint: None,
         };
         let arguments = request.arguments.unwrap_or_default();
-        let mut result = tools::call(&request.name, arguments, selection, operation_context).await?;
+        let parent = caller::span(&context).cloned().unwrap_or_else(Span::current);
+        let called = tools::call(
+            &request.name,
+            arguments,
+            selection,
+            operation_context,
+            caller::traceparent(&context),
+        );
+        let mut result = called.instrument(parent).await?;
         // An error has its data here already.
         if let Some(meta) = meta(&context) {
             result.meta.get_or_insert_default().0.extend(meta.0);

@@ -11,6 +11,8 @@ use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ErrorData, JsonObject, ListToolsResult, Tool, ToolAnnotations,
 };
 use serde_json::Value;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info_span};
 
 use crate::limits::FIXED_TTL_MS;
 use crate::problems::warning;
@@ -63,21 +65,42 @@ pub fn schema_text(selection: ToolSelection) -> Vec<(String, String)> {
     selected.map(|(_, tool)| (tool.name.to_string(), text(tool).to_string())).collect()
 }
 
+/// The span of a call, as OpenTelemetry's conventions for MCP name it. `parent` is the caller's place.
+fn span(tool: &str, parent: Option<&str>) -> Span {
+    info_span!(
+        target: "traces",
+        "tools/call",
+        otel.name = %format_args!("tools/call {tool}"),
+        otel.kind = "server",
+        otel.parent = parent,
+        otel.status_code = Empty,
+        mcp.method.name = "tools/call",
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = tool,
+        "error.type" = Empty,
+    )
+}
+
 /// Calls a tool. Only a name that this connection does not have is a protocol error.
 pub(crate) async fn call(
     name: &str,
     arguments: JsonObject,
     selection: ToolSelection,
     context: Context<'_>,
+    parent: Option<&str>,
 ) -> Result<CallToolResult, ErrorData> {
     let operation = operations::find(name).filter(|_| selection.contains(name));
     let Some(operation) = operation else { return Err(unknown_tool(name, selection)) };
     let OperationFn::Call(run) = operation.run else { return Err(unknown_tool(name, selection)) };
     let max_tokens = arguments.get("max_tokens").and_then(Value::as_u64);
-    let answered = run(&context, arguments).await;
+    let span = span(operation.name, parent);
+    let answered = run(&context, arguments).instrument(span.clone()).await;
     let mut result = match answered.and_then(|answer| succeeded(&answer)) {
         Ok(result) => result,
-        Err(refusal) => refused(name, &refusal),
+        Err(refusal) => {
+            span.record("otel.status_code", "ERROR").record("error.type", "tool_error");
+            refused(name, &refusal)
+        }
     };
     // A warning follows the answer as text only: the structured content must match its schema.
     let warning = warning(context.library, || room(max_tokens, &result));

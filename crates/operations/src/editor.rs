@@ -45,9 +45,12 @@ const OF_OTHER_TOOLS: &[&str] =
 
 const PRESETS: &[Kind] = &[Kind::ToolPreset, Kind::BiasProfile, Kind::ContextPreset];
 
-const OF_PERSONA: Reach = Reach::Persona("persona");
+const OF_PERSONA: Reach = Reach::PersonaLink("persona");
 
-/// The rows. A tool that tests the persona belongs at the end.
+/// The fields of a test that the agent gets. Models, prices and old versions are the user's choice.
+const OF_TEST: &[&str] = &["inputs", "samples", "max_calls"];
+
+/// The rows.
 const ROWS: &[Row] = &[
     row("list_personas", "list_agent_personas", Reach::Read, &[]),
     row("inspect_persona", "get_agent_persona", Reach::Read, &["overrides", "revision", "types", "limit"]),
@@ -73,6 +76,7 @@ const ROWS: &[Row] = &[
     same("add_persona_guardrail", OF_PERSONA, &[]),
     same("remove_persona_guardrail", OF_PERSONA, &[]),
     same("save_entity", Reach::PieceOrNew(PRESETS), &[]),
+    row("run_tests", "test_persona", Reach::Test("persona"), &[]),
 ];
 
 /// The operations of the editing agent, for the runtime.
@@ -87,11 +91,13 @@ fn tool(row: &Row) -> Option<LibraryTool> {
     let takes = |field: &&&str| input.get("properties").and_then(|all| all.get(**field)).is_some();
     let fills: Vec<&'static str> = FILLED.iter().filter(takes).copied().collect();
     let pinned = match row.reach {
-        Reach::Persona(field) => Some(field),
+        Reach::Persona(field) | Reach::PersonaLink(field) | Reach::Test(field) => Some(field),
         _ => None,
     };
-    let is_hidden =
-        |field: &str| FILLED.contains(&field) || row.hidden.contains(&field) || pinned == Some(field);
+    let is_hidden = |field: &str| match row.reach {
+        Reach::Test(_) => !OF_TEST.contains(&field),
+        _ => FILLED.contains(&field) || row.hidden.contains(&field) || pinned == Some(field),
+    };
     if let Some(Value::Object(properties)) = input.get_mut("properties") {
         properties.retain(|field, _| !is_hidden(field));
     }
@@ -121,7 +127,7 @@ impl LibraryOperation for AsTool {
         Box::pin(async move {
             let author = || caller.author.clone();
             let context = Context {
-                library: caller.runtime.library(),
+                library: caller.library,
                 runtime: Some(caller.runtime),
                 author: &author,
                 front: Front::Http,
@@ -146,18 +152,26 @@ mod tests {
             let known = schema::fields(&schema::input(operation.input));
             let is_known = |field: &&str| known.iter().any(|known| known.name == *field);
             assert!(row.hidden.iter().all(is_known), "{} has no such field", row.operation);
-            let reads = matches!(row.reach, Reach::Read | Reach::ReadEntity);
-            assert_eq!(reads, operation.effect == crate::Effect::Read, "{}", row.tool);
+            let tests = matches!(row.reach, Reach::Test(_));
+            let reads = tests || matches!(row.reach, Reach::Read | Reach::ReadEntity);
+            let effect = if tests { crate::Effect::Derive } else { crate::Effect::Read };
+            assert_eq!(reads, operation.effect == effect, "{}", row.tool);
             let shown = schema::fields(tool.input_schema.as_object().expect("an object"));
             assert!(shown.iter().all(|field| !FILLED.contains(&field.name.as_str())), "{}", row.tool);
             match row.reach {
-                Reach::Persona(field) => {
+                Reach::Persona(field) | Reach::PersonaLink(field) => {
                     assert!(is_known(&field) && shown.iter().all(|shown| shown.name != field));
                     assert!(tool.fills.contains(&"if_revision"), "{}", row.tool);
                 }
                 Reach::Piece(_) | Reach::PieceOrNew(_) => {
                     assert!(shown.iter().any(|shown| shown.name == "name"), "{}", row.tool);
                     assert!(tool.fills.contains(&"if_revision"), "{}", row.tool);
+                }
+                Reach::Test(field) => {
+                    assert!(is_known(&field) && OF_TEST.iter().all(is_known), "{}", row.tool);
+                    let shown: Vec<&str> = shown.iter().map(|shown| shown.name.as_str()).collect();
+                    assert!(shown.iter().all(|field| OF_TEST.contains(field)), "{shown:?}");
+                    assert_eq!(shown.len(), OF_TEST.len(), "{shown:?}");
                 }
                 Reach::Read | Reach::ReadEntity | Reach::NewPiece => {}
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use app::Rendered;
-use app::editing::{ChatHistory, ClearedChat, StoredPersona, UndoneTurn};
+use app::editing::{AppliedProposal, ChatHistory, ClearedChat, ProposalAnswer, StoredPersona, UndoneTurn};
 use app::outputs::{
     CompiledPersona, ConflictList, Deleted, Exported, FullEntity, History, ImportPlan, LintReport, Manifest,
     Page, PersonaPreview, Promoted, Resolved, RevisionDiff, RolledBack, StageState, Tagged, Untagged,
@@ -113,6 +113,7 @@ macro_rules! without_facts {
 }
 
 without_facts!(
+    AppliedProposal,
     CallPreview,
     Cancelled,
     ChatHistory,
@@ -131,6 +132,7 @@ without_facts!(
     PersonaPreview,
     PlanText,
     Promoted,
+    ProposalAnswer,
     Resolved,
     RevisionDiff,
     SessionDeleted,

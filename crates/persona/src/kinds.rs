@@ -28,7 +28,9 @@ pub use expectation::{
     Ending, Expectation, ExpectationTable, FormatRules, JsonRules, LabelledReply, Language, OverlapRules,
     Person, Range, ReplyChoice,
 };
-pub use persona::{Example, Fidelity, PartLink, Persona, PlanPersona, PreferredModel};
+pub use persona::{
+    Anchor, AnchorPlace, Example, Fidelity, PartLink, Persona, PlanPersona, PreferredModel, Probe,
+};
 pub use pieces::{Guardrail, Part, Skill, Trait};
 pub use test_input::TestInput;
 pub use tool_preset::{PresetTool, ToolPreset};

@@ -7,6 +7,9 @@
 
 pub mod limits;
 
+mod secret_files;
+pub use secret_files::SECRET_FILES;
+
 mod name;
 pub use name::{Name, NameError};
 
@@ -29,10 +32,10 @@ pub use entity::{Entity, Tags, is_blank, shortened};
 
 mod kinds;
 pub use kinds::{
-    AnyEntity, BiasProfile, CharacterArc, ContextEntry, ContextPreset, Ending, Example, Expectation,
-    ExpectationTable, Fidelity, FormatRules, Guardrail, JsonRules, Kind, LabelledReply, Language,
-    OverlapRules, Part, PartLink, Person, Persona, PlanPersona, PreferredModel, PresetTool, Range,
-    ReplyChoice, Skill, Stage, TestInput, ToolPreset, Trait, fields_of_type,
+    Anchor, AnchorPlace, AnyEntity, BiasProfile, CharacterArc, ContextEntry, ContextPreset, Ending, Example,
+    Expectation, ExpectationTable, Fidelity, FormatRules, Guardrail, JsonRules, Kind, LabelledReply,
+    Language, OverlapRules, Part, PartLink, Person, Persona, PlanPersona, PreferredModel, PresetTool, Probe,
+    Range, ReplyChoice, Skill, Stage, TestInput, ToolPreset, Trait, fields_of_type,
 };
 
 mod check;

@@ -66,6 +66,10 @@ pub const TEST_TURNS: usize = 32;
 pub const SAMPLES: u32 = 100;
 /// Votes of a judge about one expectation.
 pub const VOTES: u32 = 9;
+/// Questions of one persona that show whether it drifts.
+pub const PROBES: usize = 32;
+/// Messages between two reminders of a persona.
+pub const ANCHOR_TURNS: u32 = 1_000;
 /// Bytes of one personas.toml.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
 /// Budgets that a preview names.

@@ -12,6 +12,7 @@ pub(crate) struct ReplyEvents {
     events: VecDeque<ReplyEvent>,
     text_bytes: usize,
     calls: usize,
+    model: Option<String>,
     finished: bool,
 }
 
@@ -23,6 +24,7 @@ impl ReplyEvents {
             events: VecDeque::new(),
             text_bytes: 0,
             calls: 0,
+            model: None,
             finished: false,
         }
     }
@@ -42,6 +44,13 @@ impl ReplyEvents {
 
     pub(crate) fn started(&mut self, request_id: Option<String>) {
         self.events.push_back(ReplyEvent::Started { request_id });
+    }
+
+    /// The model that answers, as the provider names it. Every piece of an answer may say so.
+    pub(crate) fn model(&mut self, name: Option<&str>) {
+        if let (None, Some(name)) = (&self.model, name.filter(|name| !name.is_empty())) {
+            self.model = Some(name.to_owned());
+        }
     }
 
     /// Pieces that arrive together are one delta.
@@ -81,7 +90,7 @@ impl ReplyEvents {
 
     pub(crate) fn finish(&mut self, stop: StopReason, usage: Usage) {
         self.finished = true;
-        self.events.push_back(ReplyEvent::Finished { stop, usage });
+        self.events.push_back(ReplyEvent::Finished { stop, usage, model: self.model.take() });
     }
 
     /// The stop reason of an answer that was neither cut nor refused. The calls decide, whatever the

@@ -51,7 +51,7 @@ pub(crate) fn events(decoder: impl Decode, body: &str) -> Vec<ReplyEvent> {
 /// How a body ends.
 pub(crate) fn end(decoder: impl Decode, body: &str) -> (StopReason, Usage) {
     match events(decoder, body).pop() {
-        Some(ReplyEvent::Finished { stop, usage }) => (stop, usage),
+        Some(ReplyEvent::Finished { stop, usage, model: _ }) => (stop, usage),
         other => panic!("{other:?}"),
     }
 }

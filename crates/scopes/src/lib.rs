@@ -11,3 +11,6 @@ pub use scopes::{Draft, DraftCatalog, FileScopes, Heir, Overrides, PieceKey, Sco
 
 mod write;
 pub use write::Write;
+
+mod proposal;
+pub use proposal::{Proposal, ProposedChange, reference_order};

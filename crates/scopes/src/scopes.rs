@@ -13,6 +13,7 @@ use std::time::Duration;
 use persona::{Kind, Name, Scope};
 use tokio::sync::broadcast;
 
+use crate::proposal::Proposal;
 use crate::write::{FileWrite, Write};
 use database::Location;
 use files::{Lock, Problem, Watcher, canonical, disk};
@@ -57,7 +58,7 @@ pub struct FileScopes {
 
 /// An open library over all its scopes. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Scopes(Arc<Inner>);
+pub struct Scopes(Arc<Inner>, Option<Arc<Proposal>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -81,7 +82,7 @@ type CachedListings = (Vec<(Scope, Arc<Snapshot>)>, Arc<Listings>);
 impl Scopes {
     /// A library without files.
     pub fn of_database(database: Store) -> Self {
-        Self(Arc::new(Inner {
+        let inner = Inner {
             local: database.clone(),
             database,
             local_is_database: true,
@@ -91,7 +92,19 @@ impl Scopes {
             watcher: OnceLock::new(),
             waiting: AtomicBool::new(false),
             listings: Mutex::default(),
-        }))
+        };
+        Self(Arc::new(inner), None)
+    }
+
+    /// The same library, where writes only propose: each is tried and rolled back, and its changes join the
+    /// proposal. Reads of single definitions see them; lists, searches and loaded personas do not.
+    #[must_use]
+    pub fn proposing(&self, proposal: Arc<Proposal>) -> Self {
+        Self(Arc::clone(&self.0), Some(proposal))
+    }
+
+    pub(crate) fn proposal(&self) -> Option<&Arc<Proposal>> {
+        self.1.as_ref()
     }
 
     /// Opens a library with files, and reads them.
@@ -109,7 +122,7 @@ impl Scopes {
                 opened.push(Arc::new(file));
             }
         }
-        let scopes = Self(Arc::new(Inner {
+        let inner = Inner {
             database,
             local,
             local_is_database,
@@ -119,7 +132,8 @@ impl Scopes {
             watcher: OnceLock::new(),
             waiting: AtomicBool::new(false),
             listings: Mutex::default(),
-        }));
+        };
+        let scopes = Self(Arc::new(inner), None);
         // The user's file first: the project's may refer to it.
         for file in &scopes.0.files {
             scopes.reload(file).await?;
@@ -155,7 +169,7 @@ impl Scopes {
         let runtime = tokio::runtime::Handle::current();
         let changed = move || {
             let Some(inner) = weak.upgrade() else { return };
-            let scopes = Self(inner);
+            let scopes = Self(inner, None);
             runtime.spawn(async move { scopes.reload_all().await });
         };
         let _ = self.0.watcher.set(Watcher::start(self.watched(), changed));
@@ -178,7 +192,7 @@ impl Scopes {
             tokio::time::sleep(RECORD_AGAIN).await;
             let Some(inner) = weak.upgrade() else { return };
             inner.waiting.store(false, Ordering::SeqCst);
-            Self(inner).reload_all().await;
+            Self(inner, None).reload_all().await;
         });
     }
 
@@ -291,13 +305,18 @@ impl Scopes {
         if scope == Scope::Builtin {
             return Err(Error::Builtin);
         }
-        let Some(file) = self.file(scope) else {
-            if scope == Scope::Shared {
-                return Ok(self.0.database.write(attribution).await?.into());
+        let write: Write = match self.file(scope) {
+            Some(file) => {
+                let stored = Self(Arc::clone(&self.0), None);
+                FileWrite::begin(stored, file.clone(), attribution).await?.into()
             }
-            return Err(Error::NotOpen { scope });
+            None if scope == Scope::Shared => self.0.database.write(attribution).await?.into(),
+            None => return Err(Error::NotOpen { scope }),
         };
-        Ok(FileWrite::begin(self.clone(), file.clone(), attribution).await?.into())
+        match self.proposal() {
+            Some(proposal) => write.try_out(Arc::clone(proposal)).await,
+            None => Ok(write),
+        }
     }
 
     /// Fails if files cannot be written.

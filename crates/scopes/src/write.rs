@@ -1,6 +1,7 @@
 //! Writes to one scope, atomically.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
 use files::Problem;
@@ -8,14 +9,35 @@ use persona::{AnyEntity, Entity, Kind, Meta, Name, Persona, Scope, Stored};
 use store::{Action, DatabaseWrite, Held, Keep};
 use uuid::Uuid;
 
+use crate::proposal::Proposal;
 use crate::{Error, Result};
 
 mod file;
 pub(crate) use file::FileWrite;
 
+mod trial;
+
 /// An open write to one scope. Dropped without [`Write::commit`], it leaves no trace.
 #[derive(Debug)]
-pub struct Write(Target);
+pub struct Write(Target, Option<Trial>);
+
+/// A write that only proposes: its commit keeps what it would have done.
+#[derive(Debug)]
+struct Trial {
+    proposal: Arc<Proposal>,
+    /// The entities that it changed.
+    touched: BTreeMap<(Kind, Name), Touched>,
+}
+
+/// An entity that a trial changed.
+#[derive(Debug)]
+struct Touched {
+    /// As it was before the proposal.
+    before: Option<Stored<AnyEntity>>,
+    /// The revision of its first change. The next trial makes all changes so far at once, so this is the
+    /// revision that it begins with.
+    revision: i64,
+}
 
 #[derive(Debug)]
 enum Target {
@@ -25,13 +47,13 @@ enum Target {
 
 impl From<DatabaseWrite> for Write {
     fn from(write: DatabaseWrite) -> Self {
-        Self(Target::Database(Box::new(write)))
+        Self(Target::Database(Box::new(write)), None)
     }
 }
 
 impl From<FileWrite> for Write {
     fn from(write: FileWrite) -> Self {
-        Self(Target::File(Box::new(write)))
+        Self(Target::File(Box::new(write)), None)
     }
 }
 
@@ -97,10 +119,13 @@ impl Write {
 
     #[boxed]
     async fn insert_any(&mut self, entity: AnyEntity, action: Action) -> Result<Meta> {
-        match &mut self.0 {
-            Target::Database(write) => Ok(write.insert(&entity, action).await?.meta),
-            Target::File(write) => write.insert(entity, action).await,
-        }
+        let (kind, name) = (entity.kind(), entity.name().clone());
+        let meta = match &mut self.0 {
+            Target::Database(write) => write.insert(&entity, action).await?.meta,
+            Target::File(write) => write.insert(entity, action).await?,
+        };
+        self.touch(kind, &name, None, meta.revision);
+        Ok(meta)
     }
 
     /// Replaces the definition of a held entity.
@@ -121,17 +146,26 @@ impl Write {
         entity: AnyEntity,
         action: Action,
     ) -> Result<Meta> {
-        match &mut self.0 {
-            Target::Database(write) => Ok(write.replace(&held, &entity, action).await?.meta),
-            Target::File(write) => write.replace(&held.stored, entity, action).await,
+        let (kind, name) = (entity.kind(), entity.name().clone());
+        let meta = match &mut self.0 {
+            Target::Database(write) => write.replace(&held, &entity, action).await?.meta,
+            Target::File(write) => write.replace(&held.stored, entity, action).await?,
+        };
+        let old = held.stored.entity.name();
+        if *old != name {
+            self.touch(kind, &name, None, meta.revision);
         }
+        self.touch(kind, old, Some(&held.stored), meta.revision);
+        Ok(meta)
     }
 
     /// Deletes a held entity. References to it must be removed before.
     pub async fn remove<T: Keep>(&mut self, held: &Held<T>) -> Result<()> {
+        let stored = held.to_any().stored;
+        self.touch(stored.entity.kind(), stored.entity.name(), Some(&stored), stored.meta.revision + 1);
         match &mut self.0 {
             Target::Database(write) => Ok(write.remove(held).await?),
-            Target::File(write) => write.remove(held.to_any().stored),
+            Target::File(write) => write.remove(stored),
         }
     }
 
@@ -169,7 +203,10 @@ impl Write {
     }
 
     /// Makes the whole write durable and visible.
-    pub async fn commit(self) -> Result<()> {
+    pub async fn commit(mut self) -> Result<()> {
+        if let Some(trial) = self.1.take() {
+            return self.propose(trial).await;
+        }
         match self.0 {
             Target::Database(write) => Ok(write.commit().await?),
             Target::File(write) => write.commit().await,

@@ -6,7 +6,9 @@ use app::{AsReport, Code, Remedy};
 
 /// An address on which the server must not listen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0} can be reached from other machines, and this release has no keys to keep them out")]
+#[error(
+    "{0} can be reached from other machines; Masque listens on loopback only, because its connections are not encrypted"
+)]
 pub struct ListenAddressError(SocketAddr);
 
 impl AsReport for ListenAddressError {
@@ -19,7 +21,7 @@ impl AsReport for ListenAddressError {
     }
 }
 
-/// Only loopback addresses are safe without keys.
+/// Only loopback addresses are safe without encryption.
 pub fn check_address(address: SocketAddr) -> Result<(), ListenAddressError> {
     if is_loopback(address.ip()) { Ok(()) } else { Err(ListenAddressError(address)) }
 }

@@ -114,7 +114,8 @@ pub(crate) fn routes(
 async fn describe(headers: HeaderMap) -> ApiResult<Response> {
     static DOCUMENT: LazyLock<String> =
         LazyLock::new(|| operations::openapi(env!("CARGO_PKG_VERSION")).to_string());
-    let tag = conditional::hash(&DOCUMENT);
+    static TAG: LazyLock<String> = LazyLock::new(|| conditional::hash(&DOCUMENT));
+    let tag = TAG.clone();
     if Conditions::read(&headers)?.has(&tag) {
         return Ok(conditional::not_modified(Some(tag)).into_response());
     }

@@ -26,7 +26,7 @@ impl Capacity {
         let free = descriptors.saturating_sub(RESERVED_DESCRIPTORS) / DESCRIPTORS_PER_CONNECTION;
         let free = usize::try_from(free).unwrap_or(usize::MAX);
         let connections = free.clamp(LEAST_CONNECTIONS, CONNECTIONS);
-        let event_streams = (connections / 16).clamp(1, EVENT_STREAMS);
+        let event_streams = (connections / 4).clamp(1, EVENT_STREAMS);
         let others = (connections / 16).max(1);
         Self { connections, session_streams: connections - event_streams - others, event_streams }
     }
@@ -62,11 +62,11 @@ mod tests {
 
     #[test]
     fn connections_fit_into_the_descriptors() {
-        check(1_048_576, 1_024, 896, 64);
-        check(4_096, 1_024, 896, 64);
-        check(1_024, 448, 392, 28);
-        check(200, 36, 32, 2);
-        check(64, 8, 6, 1);
+        check(1_048_576, 2_048, 1_408, 512);
+        check(4_096, 1_984, 1_364, 496);
+        check(1_024, 448, 308, 112);
+        check(200, 36, 25, 9);
+        check(64, 8, 5, 2);
     }
 
     #[test]

@@ -13,10 +13,12 @@ use persona::{Kind, ParseKindError};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::limits::{BODY_BYTES, BODY_TIMEOUT};
+use crate::limits::{BODY_BYTES, BODY_TIMEOUT, IMPORT_BODY_BYTES};
 use crate::problem::Problem;
 use crate::request_error::RequestError;
 
+/// The operation whose body may have a whole file.
+const IMPORT: &str = "import_entities";
 /// Characters of a request that a message repeats.
 const SHOWN_CHARS: usize = 80;
 
@@ -42,7 +44,8 @@ pub(crate) async fn fields(
                 .iter()
                 .any(|field| field.required && !in_path.iter().any(|(filled, _)| *filled == field.name));
             only_body(&parts.uri)?;
-            json(&parts.headers, body, is_needed).await?
+            let most = if operation.name == IMPORT { IMPORT_BODY_BYTES } else { BODY_BYTES };
+            json(&parts.headers, body, most, is_needed).await?
         }
     };
     with_path(fields, in_path)
@@ -149,11 +152,11 @@ fn value(name: &str, text: String, of_type: FieldType) -> Result<Value, RequestE
 }
 
 /// Reads a JSON object. A request whose fields are all optional may leave the body out.
-async fn json(headers: &HeaderMap, body: Body, is_needed: bool) -> Result<Fields, Problem> {
+async fn json(headers: &HeaderMap, body: Body, most: usize, is_needed: bool) -> Result<Fields, Problem> {
     if !is_needed && body.is_end_stream() {
         return Ok(Map::new());
     }
-    let bytes = read_body(headers, body, BODY_BYTES, BODY_TIMEOUT).await?;
+    let bytes = read_body(headers, body, most, BODY_TIMEOUT).await?;
     if bytes.trim_ascii().is_empty() {
         return Err(RequestError::EmptyBody.into());
     }

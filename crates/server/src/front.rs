@@ -22,7 +22,7 @@ use crate::place::Place;
 use crate::problem::Problem;
 use crate::request_error::RequestError;
 use crate::request_id::{RequestId, X_REQUEST_ID};
-use crate::{login, secure_headers};
+use crate::{login, secure_headers, spans};
 
 /// Checks requests.
 #[derive(Debug)]
@@ -36,12 +36,17 @@ pub(crate) struct Front {
 pub(crate) struct Answered(pub(crate) &'static str);
 
 /// Lets a request in or refuses it.
-pub(crate) async fn admit(State(front): State<Arc<Front>>, request: Request, next: Next) -> Response {
+pub(crate) async fn admit(State(front): State<Arc<Front>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = RequestId::of(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
+    let trace = spans::of_request(&request, &id);
     // An error of any crate carries the id, so the span has the level of errors.
-    let span = tracing::error_span!("request", %id);
+    if !trace.is_disabled() {
+        // For what is answered in another task.
+        request.extensions_mut().insert(trace.clone());
+    }
+    let span = tracing::error_span!(parent: &trace, "request", %id);
     let mut response = front.answer(request, next).instrument(span.clone()).await;
     secure_headers::insert(response.headers_mut());
     response.headers_mut().insert(X_REQUEST_ID, id.value());
@@ -51,6 +56,7 @@ pub(crate) async fn admit(State(front): State<Arc<Front>>, request: Request, nex
     let (operation, status) = (operation_of(&response, uri.path()), response.status());
     let took = started.elapsed();
     front.metrics.count(operation, status, took);
+    spans::end(&trace, operation, status);
     // The query may have a token.
     span.in_scope(|| {
         let ms = took.as_micros() as f64 / 1_000.0;

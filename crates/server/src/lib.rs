@@ -20,6 +20,7 @@ mod login;
 mod place;
 mod request_id;
 mod secure_headers;
+mod spans;
 
 mod answer;
 mod api;

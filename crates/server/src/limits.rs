@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Connections that are open at once, if the system has descriptors for them.
-pub(crate) const CONNECTIONS: usize = 1_024;
+pub(crate) const CONNECTIONS: usize = 2_048;
 /// Connections that are open at once on any system.
 pub(crate) const LEAST_CONNECTIONS: usize = 8;
 /// The descriptors that the process asks the system for. More would only slow down programs that
@@ -26,9 +26,9 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// take. The connection closes if there are more.
 pub(crate) const DRAIN_BYTES: u64 = 256 * 1024;
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
-/// Bytes that are read and discarded from a closing connection, and how long that may take. More than the
-/// largest file that `masque import` takes, so that a client that sends one reads why it was refused.
-pub(crate) const LINGER_BYTES: usize = 128 * 1024 * 1024;
+/// Bytes that are read and discarded from a closing connection, and how long that may take. Enough for the
+/// longest body of any request, so that a client that sends one reads why it was refused.
+pub(crate) const LINGER_BYTES: usize = IMPORT_BODY_BYTES;
 pub(crate) const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a connection may be idle, and how long the head of a request may take.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(120);
@@ -38,8 +38,9 @@ pub(crate) const GRACE: Duration = Duration::from_secs(5);
 pub(crate) const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 /// Events kept for clients that reconnect. One that missed more reads everything again.
 pub(crate) const EVENTS: usize = 1_024;
-/// Streams of events that are open at once, if there are connections for them.
-pub(crate) const EVENT_STREAMS: usize = 64;
+/// Streams of the library's changes that are open at once, if there are connections for them: each open page has
+/// one.
+pub(crate) const EVENT_STREAMS: usize = 512;
 /// The retry time in seconds if all streams are taken.
 pub(crate) const EVENT_RETRY_AFTER_S: u64 = 5;
 /// The time that a client waits before it reconnects.
@@ -64,6 +65,8 @@ pub(crate) const KEPT_ANSWER_BYTES: usize = 1024 * 1024;
 pub(crate) const KEY_RETRY_AFTER_S: u64 = 1;
 /// Bytes of a body. The longest message fits, also with some of it escaped.
 pub(crate) const BODY_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of the body of an import: a text as long as a file may be, with each character escaped.
+pub(crate) const IMPORT_BODY_BYTES: usize = 2 * persona::limits::FILE_BYTES;
 /// How long a body may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The retry time in seconds if the database is busy or unavailable.

@@ -12,6 +12,7 @@ use app::running::SessionCounts;
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
+use telemetry::{SpanCounts, span_counts};
 use tokio::time::timeout;
 
 use crate::limits::HEALTH_TIMEOUT;
@@ -91,6 +92,7 @@ impl Metrics {
         text.sample("masque_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
         self.write_requests(&mut text);
         write_gauges(&mut text, open);
+        write_traces(&mut text);
         if let Some(SessionCounts { idle, running, waiting }) = sessions {
             let name = "masque_sessions";
             text.family(name, Type::Gauge, "Sessions in the database, by state.");
@@ -138,6 +140,16 @@ fn write_gauges(text: &mut Exposition, open: Open) {
     }
 }
 
+/// Spans of traces, if this process sends any.
+fn write_traces(text: &mut Exposition) {
+    let Some(SpanCounts { sent, dropped }) = span_counts() else { return };
+    let name = "masque_trace_spans_total";
+    text.family(name, Type::Counter, "Spans that were sent to the collector, or lost.");
+    for (outcome, count) in [("sent", sent), ("dropped", dropped)] {
+        text.sample(name, &[("outcome", outcome)], count);
+    }
+}
+
 fn write_runtime(text: &mut Exposition, runtime: &Runtime) {
     text.family("masque_runs", Type::Gauge, "Runs of this process.");
     text.sample("masque_runs", &[], runtime.active_runs());
@@ -176,6 +188,18 @@ fn write_runtime(text: &mut Exposition, runtime: &Runtime) {
                 ("direction", direction),
             ];
             text.sample(name, &labels, tokens);
+        }
+    }
+    let name = "masque_model_cost_total";
+    text.family(
+        name,
+        Type::Counter,
+        "Cost of models that have a price in config.toml, by persona and model.",
+    );
+    for used in &consumed {
+        let labels = [("persona", &*used.persona), ("provider", &*used.provider), ("model", &*used.model)];
+        if let Some(cost) = used.cost {
+            text.sample(name, &labels, cost);
         }
     }
 }

@@ -6,9 +6,12 @@ use uuid::Uuid;
 
 use crate::log::insert;
 use crate::runs::{Changed, changed};
-use crate::{BuiltStatement, CALL_TOKENS, Row, Statement, Work, approvals, plan_word, status_word};
+use crate::{BuiltStatement, CALL_TOKENS, NANOS, Row, Statement, Work, approvals, plan_word, status_word};
 use crate::{Error, Result, Sessions};
 use database::{Dialect, Parameter, now};
+
+/// The most that one call may cost, so that sums stay numbers.
+const CALL_COST: f64 = 1_000_000.0;
 
 /// Changes that come with new entries of a run's log. Usage is not among them: it is the sum of the usage
 /// notes of the entries.
@@ -51,20 +54,21 @@ static APPEND_LAST: BuiltStatement = BuiltStatement::new(|| {
     Statement::new(|dialect| {
         append(
             dialect,
-            ", status = $8, lease_node = NULL, lease_until = NULL, \
-             cancel_requested = cancel_requested * $9, updated_at = $10",
+            ", status = $10, lease_node = NULL, lease_until = NULL, \
+             cancel_requested = cancel_requested * $11, updated_at = $12",
         )
     })
 });
 
 fn append(dialect: Dialect, end: &str) -> String {
     // In the order of the text, in which SQLite counts.
-    let (id, node) = if end.is_empty() { (8, 9) } else { (11, 12) };
+    let (id, node) = if end.is_empty() { (10, 11) } else { (13, 14) };
     format!(
         "UPDATE sessions SET last_seq = last_seq + $1, input_tokens = input_tokens + $2, \
          output_tokens = output_tokens + $3, cache_read_tokens = cache_read_tokens + $4, \
-         cache_write_tokens = cache_write_tokens + $5, answered_by = coalesce($6, answered_by), \
-         answered_since = coalesce($7, answered_since){end} \
+         cache_write_tokens = cache_write_tokens + $5, cost_nanos = cost_nanos + $6, \
+         unpriced_calls = unpriced_calls + $7, answered_by = coalesce($8, answered_by), \
+         answered_since = coalesce($9, answered_since){end} \
          WHERE id = ${id} AND lease_node = ${node} AND status = 'running' RETURNING {}",
         changed(dialect)
     )
@@ -87,16 +91,10 @@ impl Sessions {
             Some((model, since)) => (Some(checked(model)?.to_owned()), Some(*since)),
             None => (None, None),
         };
-        let [input, output, cache_read, cache_write] = used(entries).map(Parameter::Int);
-        let mut values = vec![
-            Parameter::Int(count.saturating_add(asked)),
-            input,
-            output,
-            cache_read,
-            cache_write,
-            Parameter::MaybeText(model),
-            Parameter::MaybeTime(since),
-        ];
+        let used = used(entries).map(Parameter::Int);
+        let mut values = vec![Parameter::Int(count.saturating_add(asked))];
+        values.extend(used);
+        values.extend([Parameter::MaybeText(model), Parameter::MaybeTime(since)]);
         values.extend(change.then.into_iter().flat_map(end));
         values.extend([Parameter::Uuid(id), Parameter::from(holder)]);
         let statement = if change.then.is_some() { &APPEND_LAST } else { &APPEND };
@@ -141,19 +139,29 @@ async fn keep_plan(work: &mut Work, id: Uuid, plan: &Plan) -> Result<()> {
     work.run(sql, &values).await.map(drop)
 }
 
-/// The sum of the usage notes among the entries: input, output, read from and written to a cache.
-fn used(entries: &[Entry]) -> [i64; 4] {
-    let mut sum = [0_u64; 4];
+/// The sum of the usage notes among the entries: input, output, read from and written to a cache, the
+/// cost in billionths, and the calls without a price.
+fn used(entries: &[Entry]) -> [i64; 6] {
+    let mut sum = [0_u64; 6];
     for entry in entries {
-        if let Entry::Note { note: Note::Usage { usage, .. }, .. } = entry {
-            let tokens =
-                [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
-            for (sum, tokens) in sum.iter_mut().zip(tokens) {
-                *sum = sum.saturating_add(tokens.min(CALL_TOKENS));
-            }
+        let Entry::Note { note: Note::Usage { usage, cost, .. }, .. } = entry else { continue };
+        let [cost, unpriced] = match cost {
+            Some(cost) => [nanos(*cost), 0],
+            None => [0, 1],
+        };
+        let tokens =
+            [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
+        let tokens = tokens.map(|tokens| tokens.min(CALL_TOKENS));
+        for (sum, used) in sum.iter_mut().zip(tokens.into_iter().chain([cost, unpriced])) {
+            *sum = sum.saturating_add(used);
         }
     }
-    sum.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX))
+    sum.map(|used| i64::try_from(used).unwrap_or(i64::MAX))
+}
+
+/// A cost in billionths, which add up without rounding. At most a million.
+fn nanos(cost: f64) -> u64 {
+    (cost.clamp(0.0, CALL_COST) * NANOS).round() as u64
 }
 
 /// A model must be of the form `provider/model`.

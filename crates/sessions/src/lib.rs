@@ -64,6 +64,8 @@ const ENTRY_BYTES: usize = 8 * 1024 * 1024;
 const LOG_PAGE: usize = 1_000;
 /// Tokens that a call is believed to have used, so that no sum grows past what a column holds.
 const CALL_TOKENS: u64 = 1 << 40;
+/// Billionths of a cost in one.
+const NANOS: f64 = 1_000_000_000.0;
 /// Rows that are written with one statement.
 const ROWS: usize = 16;
 

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use persona::{Name, limits};
 use uuid::Uuid;
 
-use crate::{BuiltStatement, Statement, status_word};
+use crate::{BuiltStatement, NANOS, Statement, status_word};
 use crate::{Error, Result, Sessions};
 use database::{Column, Dialect, Parameter};
 
@@ -77,6 +77,8 @@ pub(super) fn document(dialect: Dialect) -> String {
         field("answered_by", Column::Text),
         field("answered_since", Column::Time),
         ("usage", dialect.nested(&usage)),
+        ("cost", format!("a.cost_nanos / {NANOS:.1}")),
+        field("unpriced_calls", Column::Int),
         field("last_seq", Column::Int),
         field("created_at", Column::Time),
         field("updated_at", Column::Time),

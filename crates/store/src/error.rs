@@ -155,6 +155,7 @@ impl AsReport for Error {
             Self::Forgotten { .. } => vec![Remedy::OtherRevision, Remedy::RollBackHere],
             Self::Occupied(_) | Self::OpenTarget { .. } => vec![Remedy::OtherTarget],
             Self::Database(error) => error.remedies(),
+            Self::File { .. } if self.code() == Code::FileFull => vec![Remedy::MakeRoom],
             Self::KeepNothing | Self::File { .. } => Vec::new(),
         }
     }

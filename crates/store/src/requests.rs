@@ -2,7 +2,10 @@
 //!
 //! The key is claimed before the request runs, and the answer is stored after it. In between, the claim is
 //! renewed; one that expired without an answer belongs to a process that died, and its request may have
-//! been carried out. Nothing ever runs twice under one key.
+//! been carried out. Nothing runs twice under one key while the key is kept.
+//!
+//! Times are those of the database's clock, which may jump. A claim never has more than its time left. A key
+//! whose day is over stays until enough newer ones were claimed.
 
 use std::time::Duration;
 
@@ -12,11 +15,14 @@ use uuid::Uuid;
 
 use crate::{Result, Store};
 
-/// How long an answer is kept.
+/// How long a key is kept at least.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a claim holds unless it is renewed.
 const CLAIMED: Duration = Duration::from_secs(15);
-/// Expired requests that one claim removes.
+/// The keys that are kept even if their time is over: those with the latest times. A clock that jumps
+/// ahead by a day does not free a key that was claimed moments ago.
+const NEWEST: usize = 1_000;
+/// Requests that are past both limits, which one claim removes.
 const PRUNED: usize = 20;
 
 /// The outcome of claiming a key.
@@ -63,8 +69,14 @@ impl Store {
         // Without waiting for the disk: the library's own commit brings the claim to the disk as well.
         let mut transaction = self.engine().begin_without_sync().await?;
         transaction.run(&prune(dialect), &[]).await?;
-        let expired = format!("DELETE FROM masque_requests WHERE key = $1 AND expires_at <= {now}");
-        transaction.run(&expired, &[Parameter::from(key)]).await?;
+        let over = format!("DELETE FROM masque_requests WHERE key = $1 AND {}", is_over(dialect));
+        transaction.run(&over, &[Parameter::from(key)]).await?;
+        // The clock may have gone back since the claim was made.
+        let shortened = format!(
+            "UPDATE masque_requests SET claimed_until = {now} + $2 \
+             WHERE key = $1 AND status IS NULL AND claimed_until > {now} + $2"
+        );
+        transaction.run(&shortened, &[Parameter::from(key), milliseconds(CLAIMED)]).await?;
         let claim = Uuid::now_v7();
         let insert = format!(
             "INSERT INTO masque_requests (key, fingerprint, claim, claimed_until, expires_at) \
@@ -161,10 +173,20 @@ fn prune(dialect: Dialect) -> String {
         // Another node may be pruning the same rows.
         Dialect::Postgres => " FOR UPDATE SKIP LOCKED",
     };
-    let now = now_ms(dialect);
+    let over = is_over(dialect);
     format!(
         "DELETE FROM masque_requests WHERE key IN (SELECT key FROM masque_requests \
-         WHERE expires_at <= {now} ORDER BY expires_at LIMIT {PRUNED}{skip})"
+         WHERE {over} ORDER BY expires_at LIMIT {PRUNED}{skip})"
+    )
+}
+
+/// True for a request whose time is over and that is not among the newest ones.
+fn is_over(dialect: Dialect) -> String {
+    let now = now_ms(dialect);
+    format!(
+        "expires_at <= {now} AND expires_at < (SELECT expires_at FROM masque_requests \
+         ORDER BY expires_at DESC LIMIT 1 OFFSET {})",
+        NEWEST - 1
     )
 }
 

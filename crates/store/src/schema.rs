@@ -393,6 +393,8 @@ pub(crate) const TABLES: &[Table] = &[
             ("max_tool_rounds", Column::Int),
             ("approval_policy", Column::Text),
             ("edits", Column::Text),
+            ("cost_nanos", Column::Int),
+            ("unpriced_calls", Column::Int),
             ("created_at", Column::Time),
             ("updated_at", Column::Time),
         ],

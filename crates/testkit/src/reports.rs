@@ -130,6 +130,7 @@ fn missing(code: Code) -> Option<Sample> {
             (r#"the session does not wait for call "call_9""#, vec![Remedy::SeeApprovals])
         }
         Code::NoPlan => ("the session has no plan yet", vec![Remedy::AskForPlan]),
+        Code::NoProposal => (r#"the editing agent of persona "team" proposes nothing"#, Vec::new()),
         Code::NothingToUndo => ("the session has no message to take back", Vec::new()),
         Code::NotSetUp => (r#"no provider "tset" is set up"#, vec![Remedy::DidYouMean]),
         Code::UnknownModel => ("HTTP 404: no such model", vec![run("masque models")]),
@@ -159,6 +160,9 @@ fn conflict(code: Code) -> Option<Sample> {
             ("personas.toml:2:11: content: expected a text, found 5", vec![Remedy::FixEntry])
         }
         Code::FileExists => ("two.db exists", Vec::new()),
+        Code::EditingSession => {
+            ("session 0192 is a chat with the editing agent", vec![Remedy::TellEditor { persona: name() }])
+        }
         Code::ApprovalPending => ("the session waits for an approval", vec![Remedy::DecideFirst]),
         Code::PlanChanged => {
             ("the session has another plan by now", vec![Remedy::ReadPlan { session: "0192".to_owned() }])
@@ -357,6 +361,7 @@ fn broken(code: Code) -> Option<Sample> {
             ("the database can only be read", vec![Remedy::CheckRights, Remedy::UsePrimary])
         }
         Code::CorruptDocument => (r#"part "calm" is stored in a form that cannot be read"#, Vec::new()),
+        Code::FileFull => ("cannot write personas.toml: no space left on device", vec![Remedy::MakeRoom]),
         Code::FileFailed => ("cannot write personas.toml: input/output error", Vec::new()),
         Code::Interrupted => ("the import was interrupted", vec![Remedy::Repeat]),
         Code::RehearsalFailed => ("the rehearsal model does not start", Vec::new()),
@@ -447,6 +452,7 @@ fn samples() -> Vec<Remedy> {
         Remedy::SeeApprovals,
         Remedy::AskForPlan,
         Remedy::ReadPlan { session: "0192".to_owned() },
+        Remedy::TellEditor { persona: name() },
         Remedy::StartProvider,
         Remedy::ConfigureProvider,
         Remedy::CheckDatabase,

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use crate::Database;
 use database::Location;
 use persona::{
-    Aggregation, Approval, AssemblyRequest, BaseRef, BiasProfile, Bundle, CharacterArc, ContextEntry,
-    ContextPreset, ContextView, Example, ExpectationTable, Fidelity, Guardrail, MergeMode, Name, Part,
-    PartLink, PartType, Persona, PlanPersona, PreferredModel, PresetTool, Range, ReplyChoice, Severity,
-    Skill, Stage, Stored, TestInput, ToolPreset, Trait, TraitType, View,
+    Aggregation, Anchor, AnchorPlace, Approval, AssemblyRequest, BaseRef, BiasProfile, Bundle, CharacterArc,
+    ContextEntry, ContextPreset, ContextView, Example, ExpectationTable, Fidelity, Guardrail, MergeMode,
+    Name, Part, PartLink, PartType, Persona, PlanPersona, PreferredModel, PresetTool, Probe, Range,
+    ReplyChoice, Severity, Skill, Stage, Stored, TestInput, ToolPreset, Trait, TraitType, View,
 };
 use store::{Action, Attribution, DatabaseWrite, Held, Keep, Store};
 
@@ -269,7 +269,21 @@ pub fn full_persona(of: &str) -> Persona {
         guardrails: names(&["honest"]),
         arc: Some(name("path")),
         test_inputs: names(&["morning", "evening"]),
-        fidelity: Some(Fidelity { pass: Some(0.9), judge: Some("local/small".to_owned()), votes: Some(3) }),
+        fidelity: Some(Fidelity {
+            pass: Some(0.9),
+            judge: Some("local/small".to_owned()),
+            votes: Some(3),
+            probes: vec![Probe {
+                ask: "How do you help?".to_owned(),
+                holds: "Asks before it \"answers\".".to_owned(),
+            }],
+            anchor: Some(Anchor {
+                text: Some("auto".to_owned()),
+                every_turns: Some(6),
+                on_drift: Some(0.15),
+                at: Some(AnchorPlace::LastUser),
+            }),
+        }),
         tags: words(&["review", "code"]),
         remove_parts: names(&["taken-part"]),
         remove_traits: names(&["taken-trait", "another"]),

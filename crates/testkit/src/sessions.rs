@@ -70,6 +70,8 @@ pub fn session(persona: &str) -> Session {
         answered_by: None,
         answered_since: None,
         usage: Usage::default(),
+        cost: 0.0,
+        unpriced_calls: 0,
         last_seq: 0,
         created_at: now,
         updated_at: now,
@@ -215,7 +217,7 @@ pub async fn stock_sessions(store: &Sessions) {
     begin(store, top.id, &claim("node-a")).await;
     begin(store, below.id, &claim("node-b")).await;
     let used = Usage { input_tokens: 5, output_tokens: 6, cache_read_tokens: 2, cache_write_tokens: 1 };
-    let usage = Note::Usage { model: model("p/m"), usage: used, request_id: None };
+    let usage = Note::Usage { model: model("p/m"), usage: used, cost: None, request_id: None };
     let entries = [turns(), vec![note(usage), done()]].concat();
     let change = RunChange {
         plan: Some(plan("1. Look\0\n2. Leap")),

@@ -28,6 +28,7 @@ mod list;
 mod read;
 mod search;
 mod write;
+pub(crate) use write::clear_leftovers;
 
 /// The set `files`: `read_file`, `list_files` and `search_files`, which only read, and `write_file` and
 /// `edit_file`, which do not.

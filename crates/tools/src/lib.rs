@@ -40,7 +40,7 @@ mod source;
 pub use source::{FixedTools, Provided, RunContext, ToolSource, Workspace};
 
 mod mcp;
-pub use mcp::{McpServers, ServerProblem, ServerSettings, Transport};
+pub use mcp::{McpServers, ServerProblem, ServerSettings, Transport, program_files};
 
 /// Installs the TLS provider for this process. reqwest panics without one; a second call does nothing.
 fn install_tls() {

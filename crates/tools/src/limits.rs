@@ -54,6 +54,12 @@ pub const NEAR_CHARS: usize = 120;
 /// Places that an error about a match names.
 pub const NAMED_PLACES: usize = 20;
 
+/// Entries of a directory among which leftover temporary files are looked for.
+pub const LEFTOVER_ENTRIES: usize = 10_000;
+/// Words in the settings of one MCP server that may name files, and directories among them.
+pub const PROGRAM_WORDS: usize = 1_000;
+pub const PROGRAM_DIRECTORIES: usize = 8;
+
 /// The default time limit of a command.
 pub const COMMAND_TIME: Duration = Duration::from_secs(120);
 /// The most time that a command may ask for.

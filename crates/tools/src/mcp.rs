@@ -8,6 +8,9 @@ use futures::future::join_all;
 
 use crate::Registered;
 
+mod program;
+pub use program::program_files;
+
 mod settings;
 pub use settings::{ServerSettings, Transport};
 

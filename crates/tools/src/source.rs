@@ -77,6 +77,7 @@ impl Workspace {
             return Ok(found.clone());
         }
         let root = Root::open_exactly(Path::new(path), self.guard.clone())?;
+        crate::files::clear_leftovers(root.dir());
         let mut tools = crate::files(&root);
         tools.extend(crate::shell(&root, &self.shell));
         if known.len() >= limits::OPEN_ROOTS {

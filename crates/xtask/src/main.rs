@@ -37,6 +37,8 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
                             a running server
   bench library [LARGEST]   lookups, assembly and compilation at 100 to 1,000,000 personas (or up to LARGEST)
   bench files [LARGEST]     a personas.toml of 10 to 20,000 personas (or up to LARGEST) beside a bare parse of it
+  bench http                requests of the API beside a bare server; 500 streams, searches and the page with
+                            20,000 personas (the page needs Node and chromium)
   bench import              CPU time of importing 2,000 entities into SQLite, beside bare inserts of the same rows
   bench loop                running a persona beside a bare client that does the same exchange; 500 streams
   bench mcp                 persona loads over HTTP and start-up, beside bare servers of the same stack

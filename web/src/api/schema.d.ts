@@ -418,6 +418,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/persona-agent/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Apply a proposal of the editing agent: exactly that, or nothing if an entity was changed since */
+        post: operations["apply_editor_proposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/persona-agent/chat": {
         parameters: {
             query?: never;
@@ -461,6 +478,23 @@ export interface paths {
         };
         /** The turns of the current conversation about a persona */
         get: operations["editor_chat_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/persona-agent/proposal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The changes that the editing agent proposes since it was last told to plan only */
+        get: operations["editor_proposal"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1051,6 +1085,25 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A proposal that was applied. */
+        AppliedProposal: {
+            applied: {
+                /** @description True if it was deleted. */
+                deleted?: boolean;
+                /** @enum {string} */
+                kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
+                name: string;
+                /**
+                 * Format: int64
+                 * @description Its revision now.
+                 */
+                revision: number;
+                /** @enum {string} */
+                scope: "builtin" | "shared" | "global" | "project";
+            }[];
+            /** Format: uuid */
+            id: string;
+        };
         /** @description A request to approve a call, and its answer. */
         Approval: {
             answer?: components["schemas"]["ApprovalAnswer"] | null;
@@ -1104,6 +1157,8 @@ export interface components {
         };
         /** @description One sample of one input. */
         Cell: {
+            /** @description True if the state rests on verdicts about the judge's own model alone: it does not gate. */
+            advisory?: boolean;
             /** @description True if the reply is of an earlier run. */
             cached: boolean;
             /** @description The subject: `now`, a revision or a tag. */
@@ -1229,11 +1284,54 @@ export interface components {
         };
         /** @description The compiled text that was asked for, or both. */
         CompiledPersona: {
-            /** Format: date-time */
-            compiled_at: string;
+            /** @description The effect of filters and budgets on the answer. */
+            budget?: {
+                /** @description Left out by `limit` or `max_tokens`: kind, name, and the tokens of the text. */
+                left_out?: {
+                    example?: {
+                        [key: string]: number;
+                    };
+                    part?: {
+                        [key: string]: number;
+                    };
+                    skill?: {
+                        [key: string]: number;
+                    };
+                    trait?: {
+                        [key: string]: number;
+                    };
+                };
+                /**
+                 * Format: uint
+                 * @description In place of `left_out`, if the names do not fit.
+                 */
+                left_out_count?: number | null;
+                /** @description True if the answer exceeds `max_tokens` or `limit`. */
+                over_budget: boolean;
+                /** @description Pieces of which only the summary fits. */
+                shortened?: {
+                    example?: string[];
+                    part?: string[];
+                    skill?: string[];
+                    trait?: string[];
+                };
+                tokenizer?: string | null;
+                /**
+                 * Format: uint
+                 * @description Tokens of this answer, this block included.
+                 */
+                tokens?: number | null;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When the text was compiled and kept. Absent for a text with overrides, filters or budgets.
+             */
+            compiled_at?: string | null;
             compiled_detail?: string | null;
             compiled_summary?: string | null;
             name: string;
+            /** Format: int64 */
+            revision: number;
             /** @enum {string} */
             scope: "builtin" | "shared" | "global" | "project";
         };
@@ -1322,11 +1420,12 @@ export interface components {
         End: "end_turn" | "max_tokens" | "refusal" | "cancelled" | "max_tool_rounds" | "loop_detected" | "failed";
         /** @description The kind of an error. Programs match on it. */
         ErrorCode: ("transport" | "rate_limited" | "context_exceeded" | "unauthorized" | "unknown_model" | "rejected") | "unknown_provider" | "persona" | "unknown_persona" | "storage" | "tools" | "interrupted";
-        /** @description Calls and tokens that a run would spend without its cache. */
+        /** @description Calls and tokens that a run spends without its cache, if each question is answered at once. */
         Estimate: {
             /**
              * Format: uint64
-             * @description Calls of the subject's model and of the judge, if each is answered at once.
+             * @description Calls of the subject's model and of the judge. Tools, and answers that are asked for again, take
+             *     more.
              */
             calls: number;
             /** Format: uint */
@@ -1439,6 +1538,11 @@ export interface components {
              * @description Of the input: written into the provider's cache.
              */
             cacheWriteTokens: number;
+            /**
+             * Format: double
+             * @description In the currency of the prices. Absent if the model has no price.
+             */
+            cost?: number | null;
             /** Format: uint64 */
             inputTokens: number;
             model: string;
@@ -1516,7 +1620,7 @@ export interface components {
             name: string;
             piece?: string | null;
             reason?: string | null;
-            /** @description True if the model judged a reply of its own: advisory. */
+            /** @description True if the model judged a reply of its own: the verdict is advisory. */
             self_judged?: boolean;
             /** @description True if the reply gave no occasion, and the expectation allows that: it does not count. */
             untested?: boolean;
@@ -2190,6 +2294,47 @@ export interface components {
                 name: string;
             }[];
         };
+        /** @description The proposal of the last planning turn. */
+        ProposalAnswer: {
+            /** @description Null if nothing is proposed, or if it was applied. */
+            proposal: {
+                changes: {
+                    /** @description Absent for an entity that is to be deleted. */
+                    after?: {
+                        [key: string]: unknown;
+                    } | null;
+                    afterToml: string;
+                    /** @description Absent for a new entity. */
+                    before?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @description Both sides as TOML, to compare line by line; empty where there is none. */
+                    beforeToml: string;
+                    /** @description The fields that differ. */
+                    fields: {
+                        field: string;
+                        from?: unknown;
+                        to?: unknown;
+                    }[];
+                    /**
+                     * Format: int64
+                     * @description The revision that it is based on; 0 if its scope does not have the entity.
+                     */
+                    ifRevision: number;
+                    /** @description True while that is the present revision. Otherwise the proposal cannot be applied. */
+                    isCurrent: boolean;
+                    /** @enum {string} */
+                    kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
+                    name: string;
+                    /** @enum {string} */
+                    scope: "builtin" | "shared" | "global" | "project";
+                }[];
+                /** Format: uuid */
+                id: string;
+                /** @description The message that the agent answered with it. */
+                message: string;
+            } | null;
+        };
         /** @description A provider with its models. */
         ProviderModels: {
             base_url: string;
@@ -2357,6 +2502,11 @@ export interface components {
             answered_by?: components["schemas"]["ModelRef"] | null;
             /** Format: date-time */
             answered_since?: string | null;
+            /**
+             * Format: double
+             * @description The cost of its calls of models that had a price, in the currency of the prices.
+             */
+            cost: number;
             /** Format: date-time */
             created_at: string;
             /**
@@ -2412,6 +2562,11 @@ export interface components {
             status: components["schemas"]["SessionStatus"];
             /** @description The beginning of the first message. */
             title?: string | null;
+            /**
+             * Format: uint64
+             * @description Its calls of models that had no price. Their cost is unknown.
+             */
+            unpriced_calls: number;
             /** Format: date-time */
             updated_at: string;
             /** @description Read in either spelling; a session is snake_case, the usage of an event camelCase. */
@@ -2441,6 +2596,11 @@ export interface components {
             answered_since?: string | null;
             /** @description Open approval requests, those of delegates included. Each names the session to answer. */
             approvals: components["schemas"]["Approval"][];
+            /**
+             * Format: double
+             * @description The cost of its calls of models that had a price, in the currency of the prices.
+             */
+            cost: number;
             /** Format: date-time */
             created_at: string;
             /**
@@ -2497,6 +2657,11 @@ export interface components {
             /** @description The beginning of the first message. */
             title?: string | null;
             turns: components["schemas"]["Turn"][];
+            /**
+             * Format: uint64
+             * @description Its calls of models that had no price. Their cost is unknown.
+             */
+            unpriced_calls: number;
             /** Format: date-time */
             updated_at: string;
             /** @description Read in either spelling; a session is snake_case, the usage of an event camelCase. */
@@ -2589,24 +2754,34 @@ export interface components {
         };
         /** @description A test of a persona, or a comparison of two of its versions: cells and their summaries. */
         TestReport: {
-            cells: components["schemas"]["Cell"][];
-            /** @description The versions of the persona: one, or A and B. */
-            columns: {
-                /** @description The pieces that changed since, or the persona itself: the results are stale. */
-                changed?: string[];
-                /** @description `now`, a revision or a tag. */
+            /** @description The same inputs without the persona. Its cells are among the others, in the column `no persona`. */
+            baseline?: {
+                /** @description The column of its cells: `no persona`. */
                 column: string;
                 model: string;
-                /** @description Hashes of the persona and its pieces: `part:calm-tone` → 9f86d081. */
-                pieces: {
-                    [key: string]: string;
-                };
-                /** Format: int64 */
-                revision: number;
-                /** @description The hash of everything that the replies depend on. */
                 subject: string;
                 /** @description The summary of a run. */
                 summary: {
+                    /**
+                     * Format: uint
+                     * @description Cells that failed or have no verdict by advisory verdicts alone: they do not gate.
+                     */
+                    advisory: number;
+                    /** @description Expectations by their `aspect`, in the order in which they come. */
+                    aspects?: {
+                        aspect: string;
+                        /** @description Expectations that held, of those that were decided. */
+                        held: {
+                            /** Format: uint64 */
+                            of: number;
+                            /** Format: uint64 */
+                            yes: number;
+                        };
+                        /** Format: uint */
+                        unjudged: number;
+                        /** Format: uint */
+                        untested: number;
+                    }[];
                     /** @description Cells by their states. */
                     cells: {
                         /** Format: uint */
@@ -2626,7 +2801,7 @@ export interface components {
                     };
                     /**
                      * Format: double
-                     * @description The mean coverage of the cells.
+                     * @description The mean coverage of the cells. One that could not be run, or not to its end, covers nothing.
                      */
                     coverage: number;
                     inputs: {
@@ -2647,7 +2822,13 @@ export interface components {
                             /** Format: uint */
                             waiting: number;
                         };
+                        /**
+                         * Format: double
+                         * @description The mean coverage of its cells.
+                         */
+                        coverage: number;
                         expectations: {
+                            aspect?: string | null;
                             check: string;
                             /** @description Samples in which it held, of those in which it was decided. */
                             held: {
@@ -2672,7 +2853,135 @@ export interface components {
                      * @description The mean over inputs of the mean over samples.
                      */
                     score?: number | null;
-                    /** @description True if the judge is the model that it judges: advisory. */
+                    /** @description True if the judge is the model that it judges: its verdicts are advisory. */
+                    self_judged: boolean;
+                    /** @description Questions to the judge whose votes differ, of all with several votes. */
+                    split_votes: {
+                        /** Format: uint64 */
+                        of: number;
+                        /** Format: uint64 */
+                        yes: number;
+                    };
+                };
+            } | null;
+            cells: components["schemas"]["Cell"][];
+            /** @description The versions of the persona: one, or A and B. */
+            columns: {
+                /** @description What changed since, of these: the results are stale. */
+                changed?: string[];
+                /** @description `now`, a revision or a tag. */
+                column: string;
+                model: string;
+                /** @description Versions of the persona, its pieces and the test inputs: `part:calm-tone` → revision 3, 9f86d081. */
+                pieces: {
+                    [key: string]: {
+                        /** @description The beginning of the hash of its definition. */
+                        hash: string;
+                        /**
+                         * Format: int64
+                         * @description Absent if no history has it.
+                         */
+                        revision?: number | null;
+                    };
+                };
+                /** Format: int64 */
+                revision: number;
+                /** @description The hash of everything that the replies depend on. */
+                subject: string;
+                /** @description The summary of a run. */
+                summary: {
+                    /**
+                     * Format: uint
+                     * @description Cells that failed or have no verdict by advisory verdicts alone: they do not gate.
+                     */
+                    advisory: number;
+                    /** @description Expectations by their `aspect`, in the order in which they come. */
+                    aspects?: {
+                        aspect: string;
+                        /** @description Expectations that held, of those that were decided. */
+                        held: {
+                            /** Format: uint64 */
+                            of: number;
+                            /** Format: uint64 */
+                            yes: number;
+                        };
+                        /** Format: uint */
+                        unjudged: number;
+                        /** Format: uint */
+                        untested: number;
+                    }[];
+                    /** @description Cells by their states. */
+                    cells: {
+                        /** Format: uint */
+                        error: number;
+                        /** Format: uint */
+                        failed: number;
+                        /** Format: uint */
+                        passed: number;
+                        /** Format: uint */
+                        running: number;
+                        /** Format: uint */
+                        unfinished: number;
+                        /** Format: uint */
+                        unjudged: number;
+                        /** Format: uint */
+                        waiting: number;
+                    };
+                    /**
+                     * Format: double
+                     * @description The mean coverage of the cells. One that could not be run, or not to its end, covers nothing.
+                     */
+                    coverage: number;
+                    inputs: {
+                        /** @description Cells by their states. */
+                        cells: {
+                            /** Format: uint */
+                            error: number;
+                            /** Format: uint */
+                            failed: number;
+                            /** Format: uint */
+                            passed: number;
+                            /** Format: uint */
+                            running: number;
+                            /** Format: uint */
+                            unfinished: number;
+                            /** Format: uint */
+                            unjudged: number;
+                            /** Format: uint */
+                            waiting: number;
+                        };
+                        /**
+                         * Format: double
+                         * @description The mean coverage of its cells.
+                         */
+                        coverage: number;
+                        expectations: {
+                            aspect?: string | null;
+                            check: string;
+                            /** @description Samples in which it held, of those in which it was decided. */
+                            held: {
+                                /** Format: uint64 */
+                                of: number;
+                                /** Format: uint64 */
+                                yes: number;
+                            };
+                            must?: boolean;
+                            name: string;
+                            /** Format: uint */
+                            unjudged: number;
+                            /** Format: uint */
+                            untested: number;
+                        }[];
+                        input: string;
+                        /** Format: double */
+                        score?: number | null;
+                    }[];
+                    /**
+                     * Format: double
+                     * @description The mean over inputs of the mean over samples.
+                     */
+                    score?: number | null;
+                    /** @description True if the judge is the model that it judges: its verdicts are advisory. */
                     self_judged: boolean;
                     /** @description Questions to the judge whose votes differ, of all with several votes. */
                     split_votes: {
@@ -2685,6 +2994,8 @@ export interface components {
             }[];
             /** @description B against A. Absent for a test of one version, and until all cells have run. */
             comparison?: {
+                /** @description True if B regressed by advisory verdicts alone, of a judge about its own model: it does not gate. */
+                advisory?: boolean;
                 /**
                  * Format: uint
                  * @description The number of inputs with a score on both sides.
@@ -2732,8 +3043,15 @@ export interface components {
                 inputs: {
                     /** Format: double */
                     a?: number | null;
+                    /**
+                     * Format: double
+                     * @description The coverage of both.
+                     */
+                    a_coverage: number;
                     /** Format: double */
                     b?: number | null;
+                    /** Format: double */
+                    b_coverage: number;
                     input: string;
                 }[];
                 /**
@@ -2755,6 +3073,98 @@ export interface components {
             estimate: components["schemas"]["Estimate"];
             id: string;
             judge?: string | null;
+            /** @description The persona against the baseline. Absent until all cells have run. */
+            lift?: {
+                /**
+                 * Format: uint
+                 * @description The number of inputs with a score on both sides.
+                 */
+                compared: number;
+                /**
+                 * Format: double
+                 * @description The mean of the inputs' differences, with the persona minus without it.
+                 */
+                delta?: number | null;
+                expectations: {
+                    /**
+                     * Format: double
+                     * @description The difference of the rates.
+                     */
+                    delta?: number | null;
+                    /**
+                     * @description False if both rates are the same: the expectation says nothing about the persona. Absent if a side
+                     *     has no verdict.
+                     */
+                    discriminates?: boolean | null;
+                    input: string;
+                    must: boolean;
+                    name: string;
+                    /**
+                     * Format: double
+                     * @description Fisher's exact test of the rates, corrected for the number of expectations (Holm).
+                     */
+                    p: number;
+                    /** @description Successes among attempts. */
+                    with: {
+                        /** Format: uint64 */
+                        of: number;
+                        /** Format: uint64 */
+                        yes: number;
+                    };
+                    /** @description Wilson's intervals of the rates. */
+                    with_interval: [
+                        number,
+                        number
+                    ];
+                    /** @description Successes among attempts. */
+                    without: {
+                        /** Format: uint64 */
+                        of: number;
+                        /** Format: uint64 */
+                        yes: number;
+                    };
+                    without_interval: [
+                        number,
+                        number
+                    ];
+                }[];
+                inputs: {
+                    /**
+                     * Format: double
+                     * @description With the persona minus without it.
+                     */
+                    delta?: number | null;
+                    input: string;
+                    /** Format: double */
+                    with?: number | null;
+                    /**
+                     * Format: double
+                     * @description The coverage of both.
+                     */
+                    with_coverage: number;
+                    /** Format: double */
+                    without?: number | null;
+                    /** Format: double */
+                    without_coverage: number;
+                }[];
+                /**
+                 * Format: uint
+                 * @description Inputs that it would take to tell.
+                 */
+                inputs_needed?: number | null;
+                /** @description The interval of 95 % for it. */
+                interval?: [
+                    number,
+                    number
+                ] | null;
+                /** @description The reason for the verdict, in a sentence. */
+                reason: string;
+                /**
+                 * @description `improved` if the persona does more of what is expected than the model alone.
+                 * @enum {string}
+                 */
+                verdict: "regressed" | "improved" | "no_worse" | "cannot_tell";
+            } | null;
             /**
              * Format: double
              * @description The score from which a cell passes.
@@ -2766,6 +3176,11 @@ export interface components {
              * @enum {string|null}
              */
             reached?: "max_calls" | "max_tokens" | "max_cost" | null;
+            /**
+             * @description The scope that the caller named. Absent: the strongest one that has the persona.
+             * @enum {string|null}
+             */
+            scope?: "builtin" | "shared" | "global" | "project" | null;
             /** @description Calls and tokens of models. */
             spent: {
                 /** Format: uint64 */
@@ -4226,6 +4641,40 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    apply_editor_proposal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The persona's name */
+                    personaId: string;
+                    /** @description The id of the proposal that the user saw; default: the current one */
+                    proposalId?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppliedProposal"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     chat_with_editor: {
         parameters: {
             query?: never;
@@ -4242,7 +4691,7 @@ export interface operations {
                     message: string;
                     /** @description The name of the persona to edit */
                     personaId: string;
-                    /** @description Only propose changes */
+                    /** @description Only propose changes, for editor_proposal to show and apply_editor_proposal to apply */
                     plan?: boolean;
                 };
             };
@@ -4317,6 +4766,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChatHistory"];
+                };
+            };
+            /** @description The copy is current */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    editor_proposal: {
+        parameters: {
+            query: {
+                /** @description The persona's name */
+                personaId: string;
+            };
+            header?: {
+                /** @description The ETag of a copy; answers 304 if it is current */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The version, for If-None-Match and If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalAnswer"];
                 };
             };
             /** @description The copy is current */
@@ -4671,8 +5156,15 @@ export interface operations {
                     both?: boolean;
                     /** @description false for summaries */
                     detail?: boolean;
+                    limit?: number;
+                    max_tokens?: number;
+                    /** @description As in get_agent_persona; the text is not kept then */
+                    overrides?: {
+                        [key: string]: string;
+                    };
                     /** @enum {string} */
                     scope?: "builtin" | "shared" | "global" | "project";
+                    types?: ("system" | "agent" | "soul" | "identity" | "skill" | "specialization" | "tone" | "goal" | "context" | "protocol" | "backstory" | "motivation" | "voice" | "archetype" | "flaw" | "relationship")[];
                 };
             };
         };
@@ -6074,6 +6566,8 @@ export interface operations {
                     inputs?: string[];
                     /** @description `provider/model` that judges; default: the persona's `fidelity.judge`, else the tested model */
                     judge?: string;
+                    /** @description Run the inputs without the persona too, and report what it adds */
+                    lift?: boolean;
                     /** @description End after so many calls of the persona's model and the judge together */
                     max_calls?: number;
                     /** @description End at this cost, where prices are known */

@@ -5,6 +5,8 @@ const VIEW: SessionView = {
   id: 's', persona: 'mentor', mode: 'build', status: 'idle', depth: 0, last_seq: 0,
   created_at: '', updated_at: '', turns: [], approvals: [],
   usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 },
+  cost: 0,
+  unpriced_calls: 0,
 };
 
 /** A run with a tool that asks, as the server sends it. */
@@ -16,7 +18,7 @@ const RUN: [string, SessionEvent][] = [
   ['2.3', { type: 'text_delta', content: 'write.' }],
   ['3', { type: 'text_complete', id: 't', content: 'I write.' }],
   ['4', { type: 'tool_call', id: 'c', toolUseId: 'x', toolName: 'write_file', input: { path: 'a' } }],
-  ['5', { type: 'usage', inputTokens: 10, outputTokens: 2, cacheReadTokens: 4, cacheWriteTokens: 0 }],
+  ['5', { type: 'usage', inputTokens: 10, outputTokens: 2, cacheReadTokens: 4, cacheWriteTokens: 0, cost: 0.25 }],
   ['6', { type: 'approval_request', sessionId: 's', toolUseId: 'x', toolName: 'write_file', input: { path: 'a' } }],
   ['7', { type: 'approval_answered', toolUseId: 'x', approved: true }],
   ['8', { type: 'tool_result', id: 'r', toolUseId: 'x', output: 'ok' }],

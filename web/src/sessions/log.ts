@@ -36,13 +36,18 @@ export type SessionEvent =
   | { type: 'model_escalated'; from: string; to: string; code: string; message: string }
   | { type: 'waiting'; provider: string; model: string; seconds: number; code: string; message: string }
   | { type: 'text_discarded'; turnIds: string[] }
-  | { type: 'usage'; inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number }
+  | { type: 'usage'; inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number; cost?: number }
   | { type: 'mode_changed'; mode: Mode }
   | { type: 'plan_ready'; plan: string }
   | { type: 'summary'; id: string; content: string; through: string }
   | { type: 'notice'; code: string; fields?: string[]; placeholders?: { variable: string }[] }
   | { type: 'error'; code: string; message: string }
   | { type: 'done'; stopReason: string };
+
+export interface Cost {
+  amount: number;
+  unpriced: number;
+}
 
 export interface SessionLog {
   /** The id of the last event that counts, such as `12` or `12.3`. */
@@ -57,6 +62,8 @@ export interface SessionLog {
   reason: string | undefined;
   asks: readonly Ask[];
   tokens: Tokens;
+  /** In the currency of the prices; calls of models without a price are counted. */
+  cost: Cost;
   progress: Readonly<Record<string, string>>;
   /** What the reader should know about this run. */
   notes: readonly string[];
@@ -83,6 +90,7 @@ export function fromView(view: SessionView, before?: SessionLog): SessionLog {
     reason: undefined,
     asks: view.approvals.map((one) => ({ session: one.session, callId: one.call_id, toolName: one.tool_name, input: one.input })),
     tokens: { input: usage.input_tokens, output: usage.output_tokens, cacheRead: usage.cache_read_tokens, cacheWrite: usage.cache_write_tokens },
+    cost: { amount: view.cost, unpriced: view.unpriced_calls },
     progress: {},
     notes: before?.notes ?? [],
     error: before?.error,
@@ -154,9 +162,10 @@ function change(log: SessionLog, event: SessionEvent): SessionLog {
       return { ...log, turns: log.turns.filter((turn) => !gone.has(turn.id)), open: '', thinking: '', stale: log.stale + 1 };
     }
     case 'usage': {
-      const { tokens } = log;
+      const { tokens, cost } = log;
       return {
         ...log,
+        cost: event.cost === undefined ? { ...cost, unpriced: cost.unpriced + 1 } : { ...cost, amount: cost.amount + event.cost },
         tokens: {
           input: tokens.input + event.inputTokens,
           output: tokens.output + event.outputTokens,
@@ -214,3 +223,10 @@ export const ENDS: Record<string, string> = {
   loop_detected: 'The persona repeated the same tool calls and was stopped.',
   failed: 'No model answered.',
 };
+
+/** What a session has cost, and what of it is unknown. */
+export function costText({ amount, unpriced }: Cost): string {
+  const calls = unpriced === 1 ? 'one call' : `${unpriced} calls`;
+  if (unpriced === 0) return `Cost: ${amount.toFixed(4)}`;
+  return amount === 0 ? 'No cost: config.toml has no price for the model.' : `Cost: ${amount.toFixed(4)}, and ${calls} without a price`;
+}

@@ -3,7 +3,7 @@ import { ordered, waitsFor, type Session } from './order';
 
 const session = (id: string, status: Session['status'], updated: number, more: Partial<Session> = {}): Session => ({
   id, persona: 'mentor', mode: 'build', status, depth: 0, last_seq: 1, created_at: '', updated_at: `2026-01-0${updated}`,
-  usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 }, ...more,
+  usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 }, cost: 0, unpriced_calls: 0, ...more,
 });
 const plan = (status: 'proposed' | 'approved') => ({ content: '', hash: 'h', status, created_at: '' });
 

@@ -134,10 +134,12 @@ fn notes_about_models() {
         "type": "usage", "provider": "a", "model": "m",
         "inputTokens": 9, "outputTokens": 2, "cacheReadTokens": 4, "cacheWriteTokens": 1,
     });
-    check_note(Note::Usage { model: model("a/m"), usage, request_id: None }, expected.clone());
+    check_note(Note::Usage { model: model("a/m"), usage, cost: None, request_id: None }, expected.clone());
     let mut with_id = expected;
     with_id["requestId"] = json!("req_1");
-    check_note(Note::Usage { model: model("a/m"), usage, request_id: Some("req_1".into()) }, with_id);
+    let with_id_alone =
+        Note::Usage { model: model("a/m"), usage, cost: None, request_id: Some("req_1".into()) };
+    check_note(with_id_alone, with_id);
 }
 
 #[test]

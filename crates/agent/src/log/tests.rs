@@ -31,9 +31,9 @@ fn notes_about_models() {
     check(&Note::TextDiscarded { turns: vec![id(1)] }, json!({"type": "text_discarded", "turns": [ID]}));
     let usage = Usage { input_tokens: 9, output_tokens: 2, ..Usage::default() };
     check(
-        &Note::Usage { model: model(), usage, request_id: Some("req_1".into()) },
+        &Note::Usage { model: model(), usage, cost: Some(0.5), request_id: Some("req_1".into()) },
         json!({
-            "type": "usage", "model": "a/m", "requestId": "req_1",
+            "type": "usage", "model": "a/m", "cost": 0.5, "requestId": "req_1",
             "usage": {"inputTokens": 9, "outputTokens": 2, "cacheReadTokens": 0, "cacheWriteTokens": 0},
         }),
     );

@@ -48,7 +48,7 @@ impl Driver {
 
     fn finish(&mut self, stop: StopReason) {
         let rounds = self.run.rounds;
-        self.event(llm::ReplyEvent::Finished { stop, usage: Usage::default() });
+        self.event(llm::ReplyEvent::Finished { stop, usage: Usage::default(), model: None });
         self.pauses += u32::from(self.run.rounds > rounds && self.run.pending.is_empty());
         self.reply = self.kept.len();
     }

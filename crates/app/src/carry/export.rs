@@ -3,6 +3,7 @@
 use async_recursion::async_recursion as boxed;
 use std::collections::{BTreeMap, BTreeSet};
 
+use builtins::Builtins;
 use persona::{AnyEntity, Kind, Name, Reference, Scope, Stored};
 
 use super::{Cargo, one_of_each};
@@ -27,12 +28,14 @@ impl Library {
                 Some(scope) => scope,
                 None => self.resolved(*kind, name).await?,
             };
-            all.extend(self.closure(*kind, name, found, |_| true).await?);
+            let carried = |reference: &Reference, _| !is_of_builtin(reference);
+            all.extend(self.closure_along(*kind, name, found, carried).await?);
         }
         one_of_each(&all)?;
         let bundle: Bundle =
             all.into_iter().map(|Stored { entity, meta }| (key(&entity), (meta.scope, entity))).collect();
         let named = bundle.values().flat_map(|(_, entity)| entity.references());
+        let named = named.filter(|reference| !is_of_builtin(reference));
         let named: BTreeSet<(Kind, Name)> = named.map(|reference| (reference.kind, reference.name)).collect();
         let missing = named.into_iter().filter(|named| !bundle.contains_key(named)).collect();
         exported(&bundle, missing, Vec::new())
@@ -46,6 +49,9 @@ impl Library {
         let mut missing = BTreeSet::new();
         let mut pending: Vec<(Scope, Reference)> = bundle.values().flat_map(references).collect();
         while let Some((from, reference)) = pending.pop() {
+            if is_of_builtin(&reference) {
+                continue;
+            }
             let named = (reference.kind, reference.name.clone());
             // Of a whole library, the bundle has the strongest definition of every name. Of one scope, another
             // one may define a name that is in the bundle, too.
@@ -117,10 +123,17 @@ fn exported(
     Ok(Exported { toml: toml_of(&entities)?, missing, hidden })
 }
 
-/// Drops the scope of a base: in a bundle, its name is enough.
+/// True for a base that is written as `builtin:NAME`, and exists. It needs no copy: every library has the
+/// builtins, and its author wants the builtin, whatever other scopes define.
+fn is_of_builtin(reference: &Reference) -> bool {
+    reference.scope == Some(Scope::Builtin) && Builtins::get().find(reference.kind, &reference.name).is_some()
+}
+
+/// Drops the scope of a base that is in the bundle: its name is enough. A builtin keeps it.
 fn unscoped(mut entity: AnyEntity) -> AnyEntity {
     if let AnyEntity::Persona(persona) = &mut entity
         && let Some(base) = &mut persona.extends
+        && base.scope != Some(Scope::Builtin)
     {
         base.scope = None;
     }

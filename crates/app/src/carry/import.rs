@@ -19,6 +19,9 @@ use crate::{Author, DocumentError, Library, Problem, Result};
 /// Entities between two reports of progress. Other tasks run in between.
 const REPORT_EVERY: usize = 64;
 
+/// The step that stores entities.
+const STORE: &str = "store";
+
 /// Receives the progress of an import.
 pub type Follow<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
@@ -41,7 +44,8 @@ impl Library {
         follow: Follow<'a>,
     ) -> Result<ImportPlan> {
         let author = Author::new("masque", "preview");
-        let (plan, _) = self.prepare_import(&author, text, scope, None, follow).await?;
+        // Runs every check of the import, and drops the write.
+        let (plan, _) = self.prepare_import(&author, text, scope, None, "check", follow).await?;
         Ok(plan)
     }
 
@@ -67,7 +71,7 @@ impl Library {
         message: Option<String>,
         follow: Follow<'a>,
     ) -> Result<ImportPlan> {
-        let (plan, write) = self.prepare_import(author, text, scope, message, follow).await?;
+        let (plan, write) = self.prepare_import(author, text, scope, message, STORE, follow).await?;
         if plan.changes() > 0 {
             write.commit().await?;
         }
@@ -80,6 +84,7 @@ impl Library {
         text: TomlText<'_>,
         scope: Option<Scope>,
         message: Option<String>,
+        step: &'static str,
         follow: Follow<'_>,
     ) -> Result<(ImportPlan, Write)> {
         let scope = self.scope_for_new(scope);
@@ -105,7 +110,7 @@ impl Library {
             }
             plan.items.push(item);
         }
-        self.put_all(&mut write, coming, Action::Create, &mut plan.copied, follow).await?;
+        self.put_all(&mut write, coming, Action::Create, &mut plan.copied, (step, follow)).await?;
         Ok((plan, write))
     }
 
@@ -119,19 +124,20 @@ impl Library {
         Ok(self.scopes.below(write.scope(), &own).await?)
     }
 
-    /// Stores entities in a scope, bases first. New ones are recorded as `made`.
+    /// Stores entities in a scope, bases first. New ones are recorded as `made`. Progress is reported under
+    /// the name of a step.
     pub(crate) async fn put_all(
         &self,
         write: &mut Write,
         entities: Vec<AnyEntity>,
         made: Action,
         copied: &mut Vec<EntityRef>,
-        follow: Follow<'_>,
+        (step, follow): (&'static str, Follow<'_>),
     ) -> Result<()> {
         let total = entities.len();
         let ordered = in_order_of_use(entities, write.scope())?;
         for (done, entity) in ordered.iter().enumerate() {
-            report(follow, "store", done, total).await;
+            report(follow, step, done, total).await;
             self.put_any(write, entity, made, None, copied).await?;
         }
         Ok(())

@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 
 use agent::Note;
-use persona::{Kind, Name, Scope};
+use persona::{AnyEntity, Kind, Name, Scope, Stored};
+use scopes::ProposedChange;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
+use uuid::Uuid;
 
 /// An entity at the revision that the agent saw or left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,9 @@ pub(crate) struct Seen {
     pub(crate) name: Name,
     pub(crate) scope: Scope,
     pub(crate) revision: i64,
+    /// True if the agent saw some of its fields only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partly: bool,
 }
 
 /// An entity that a tool changed.
@@ -33,10 +38,51 @@ pub(crate) struct Change {
     /// True if that revision is a deletion.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deleted: bool,
+    /// True if it began as a copy of a builtin, whose content the agent may not have seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) copied: bool,
+}
+
+/// An entity that a planning turn proposes to change, from the revision that it is based on to the end of
+/// the turn so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ProposedEntity {
+    pub(crate) kind: Kind,
+    pub(crate) name: Name,
+    pub(crate) scope: Scope,
+    /// 0 if its scope does not have the entity.
+    pub(crate) if_revision: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<Map<String, Value>>,
+    /// `None` if it is to be deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) after: Option<Map<String, Value>>,
+}
+
+impl From<ProposedChange> for ProposedEntity {
+    fn from(change: ProposedChange) -> Self {
+        let if_revision = change.base();
+        let ProposedChange { scope, kind, name, before, after } = change;
+        let definition = |stored: Stored<AnyEntity>| match stored.entity.to_json() {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        };
+        let (before, after) = (before.map(definition), after.map(definition));
+        Self { kind, name, scope, if_revision, before, after }
+    }
+}
+
+/// What a planning turn proposes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OpenProposal {
+    pub(crate) id: Uuid,
+    /// The message of the turn.
+    pub(crate) message: String,
+    pub(crate) changes: Vec<ProposedEntity>,
 }
 
 /// The note of a tool of the editor, beside its result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum EditingEvent {
     EntitiesRead {
@@ -49,6 +95,17 @@ pub(crate) enum EditingEvent {
     TurnUndone {
         entities: Vec<Seen>,
     },
+    /// A tool of a planning turn changed the proposal of the turn.
+    ChangesProposed {
+        proposal: Uuid,
+        message: String,
+        changes: Vec<ProposedEntity>,
+    },
+    /// The user applied a proposal. It is a turn of its own.
+    ProposalApplied {
+        proposal: Uuid,
+        changes: Vec<Change>,
+    },
 }
 
 impl EditingEvent {
@@ -58,12 +115,22 @@ impl EditingEvent {
     }
 }
 
+/// How a session saw an entity last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sight {
+    scope: Scope,
+    revision: i64,
+    partly: bool,
+}
+
 /// The entities that a session has read and changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Knowledge {
-    seen: BTreeMap<(Kind, Name), (Scope, i64)>,
+    seen: BTreeMap<(Kind, Name), Sight>,
     /// The changes of each run, oldest first, without those that were taken back.
     turns: Vec<Vec<Change>>,
+    /// The last one that was not applied.
+    proposal: Option<OpenProposal>,
 }
 
 impl Knowledge {
@@ -97,44 +164,98 @@ impl Knowledge {
                 }
             }
             EditingEvent::TurnUndone { entities } => {
+                let known = self.seen.clone();
                 if let Some(turn) = self.turns.iter_mut().rev().find(|turn| !turn.is_empty()) {
                     for change in turn.drain(..) {
                         self.seen.remove(&(change.kind, change.name));
                     }
                 }
-                self.see(entities);
+                // Putting an entity back does not show it to the agent.
+                for Seen { kind, name, scope, revision, .. } in entities {
+                    let key = (*kind, name.clone());
+                    if let Some(known) = known.get(&key) {
+                        let (scope, revision) = (*scope, *revision);
+                        self.seen.insert(key, Sight { scope, revision, ..*known });
+                    }
+                }
+            }
+            EditingEvent::ChangesProposed { proposal, message, changes } => {
+                self.propose(*proposal, message, changes);
+            }
+            EditingEvent::ProposalApplied { proposal, changes } => {
+                self.proposal.take_if(|open| open.id == *proposal);
+                for change in changes {
+                    self.learn(change);
+                }
+                // The turn ends here.
+                self.turns.extend([changes.clone(), Vec::new()]);
             }
         }
     }
 
+    /// Adds changes to a proposal. Another turn's proposal takes the place of the one before.
+    fn propose(&mut self, id: Uuid, message: &str, changes: &[ProposedEntity]) {
+        let known = self.proposal.take().filter(|known| known.id == id);
+        let mut known =
+            known.unwrap_or_else(|| OpenProposal { id, message: message.to_owned(), changes: Vec::new() });
+        for change in changes {
+            let key = |of: &ProposedEntity| (of.scope, of.kind, of.name.clone());
+            known.changes.retain(|other| key(other) != key(change));
+            if change.before != change.after {
+                known.changes.push(change.clone());
+            }
+        }
+        self.proposal = Some(known);
+    }
+
     fn see(&mut self, entities: &[Seen]) {
-        for Seen { kind, name, scope, revision } in entities {
-            self.seen.insert((*kind, name.clone()), (*scope, *revision));
+        for Seen { kind, name, scope, revision, partly } in entities {
+            let key = (*kind, name.clone());
+            let (scope, revision) = (*scope, *revision);
+            let was_whole = self
+                .seen
+                .get(&key)
+                .is_some_and(|known| !known.partly && (known.scope, known.revision) == (scope, revision));
+            self.seen.insert(key, Sight { scope, revision, partly: *partly && !was_whole });
         }
     }
 
-    /// Follows a change of the session itself. An entity that was changed by others before is still not
-    /// known.
-    fn learn(&mut self, change: &Change) {
+    /// Follows a change of the session itself. An entity that was not read, or that others changed before,
+    /// is still not known.
+    pub(crate) fn learn(&mut self, change: &Change) {
         let key = (change.kind, change.name.clone());
         if change.deleted {
             self.seen.remove(&key);
             return;
         }
-        let is_known = match self.seen.get(&key) {
+        let known = self.seen.get(&key);
+        let is_known = match known {
             // A builtin was copied.
-            Some((Scope::Builtin, _)) => change.before.is_none(),
-            Some((scope, revision)) => *scope == change.scope && Some(*revision) == change.before,
-            None => true,
+            Some(Sight { scope: Scope::Builtin, .. }) => change.before.is_none(),
+            Some(known) => known.scope == change.scope && Some(known.revision) == change.before,
+            // The session made it.
+            None => change.before.is_none() && !change.copied,
         };
         if is_known {
-            self.seen.insert(key, (change.scope, change.after));
+            let partly = known.is_some_and(|known| known.partly);
+            self.seen.insert(key, Sight { scope: change.scope, revision: change.after, partly });
         }
     }
 
     /// The revision of an entity that the session saw or wrote last.
     pub(crate) fn revision(&self, kind: Kind, name: &Name) -> Option<i64> {
-        self.seen.get(&(kind, name.clone())).map(|(_, revision)| *revision)
+        self.seen.get(&(kind, name.clone())).map(|known| known.revision)
+    }
+
+    /// The same, if the session saw all of its fields.
+    pub(crate) fn whole_revision(&self, kind: Kind, name: &Name) -> Option<i64> {
+        let known = self.seen.get(&(kind, name.clone())).filter(|known| !known.partly);
+        known.map(|known| known.revision)
+    }
+
+    /// What the last planning turn with changes proposes, unless it was applied.
+    pub(crate) fn into_proposal(self) -> Option<OpenProposal> {
+        self.proposal.filter(|proposal| !proposal.changes.is_empty())
     }
 
     /// What takes back the last turn with changes. Empty if there is none.
@@ -169,7 +290,7 @@ fn reversals(changes: &[Change]) -> Vec<Reversal> {
         let last = &chain.change;
         let follows = if last.deleted { change.before.is_none() } else { change.before == Some(last.after) };
         if follows {
-            chain.change = Change { before: last.before, ..change.clone() };
+            chain.change = Change { before: last.before, copied: last.copied, ..change.clone() };
         } else {
             *chain = Reversal { change: change.clone(), is_partial: true };
         }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use agent::{Annotations, Tool};
+use fidelity::TestReport;
 use futures::future::BoxFuture;
 use llm::Schema;
 use persona::{Kind, Name, Report, Scope};
@@ -16,11 +17,12 @@ use tools::{Handler, Invocation, Outcome, Registered};
 
 use super::journal::{EditingEvent, Seen};
 use super::piece::Reading;
-use super::run::{EditingRun, check_linked};
+use super::run::{EditingRun, PersonaReading, check_linked};
 use super::seed_tools::{SET, WRITES};
+use super::test_summary;
 use super::tool::{EditError, Input, ToolOutput, ToolResult, changed, outcome};
 use crate::outputs::{EntityRef, WriteAction, Written};
-use crate::{Author, Runtime};
+use crate::{Author, Library, Runtime};
 
 /// An operation that the editing agent may call.
 #[derive(Debug, Clone)]
@@ -43,8 +45,12 @@ pub enum Reach {
     /// Nothing: it reads the definition of the entity that `kind` and `name` name. A change may be based on
     /// that.
     ReadEntity,
-    /// The edited persona, whose name fills this field.
+    /// Nothing: it tests the edited persona, whose name fills this field.
+    Test(&'static str),
+    /// Fields of the edited persona, whose name fills this field. The agent must have read them.
     Persona(&'static str),
+    /// A link of the edited persona, whose name fills this field.
+    PersonaLink(&'static str),
     /// A new piece, in the persona's scope.
     NewPiece,
     /// A piece of this kind that the persona links, in the field `name`.
@@ -66,6 +72,8 @@ pub trait LibraryOperation: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct Caller<'a> {
     pub runtime: &'a Runtime,
+    /// The library, or one whose changes are only proposed.
+    pub library: &'a Library,
     pub author: &'a Author,
 }
 
@@ -78,7 +86,7 @@ pub(super) fn tools(run: &Arc<EditingRun>, tools: &[LibraryTool]) -> Vec<Registe
             description: tool.description.to_owned(),
             input_schema: Schema::new(tool.input_schema.clone()),
             annotations: match tool.reach {
-                Reach::Read | Reach::ReadEntity => Annotations::READ_ONLY,
+                Reach::Read | Reach::ReadEntity | Reach::Test(_) => Annotations::READ_ONLY,
                 _ => WRITES,
             },
         };
@@ -96,7 +104,14 @@ struct OperationTool {
 
 impl Handler for OperationTool {
     fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
-        Box::pin(async { outcome(self.perform(invocation.call.input).await) })
+        let performed = Box::pin(self.perform(invocation.call.input));
+        Box::pin(async {
+            outcome(match self.tool.reach {
+                // Their results do not depend on the tools before them.
+                Reach::Read | Reach::Test(_) => performed.await.unwrap_or_else(|error| error.output()),
+                _ => self.run.complete(performed).await,
+            })
+        })
     }
 }
 
@@ -111,7 +126,15 @@ impl OperationTool {
         match self.tool.reach {
             Reach::Read => Ok(output(&self.call(fields).await?)),
             Reach::ReadEntity => self.read(fields).await,
-            Reach::Persona(field) => self.change_persona(field, fields).await,
+            Reach::Test(field) => self.test(field, fields).await,
+            Reach::Persona(field) => {
+                let base = self.run.read_revision(PersonaReading::Whole).await?;
+                self.change_persona(field, fields, base).await
+            }
+            Reach::PersonaLink(field) => {
+                let base = self.run.base_revision().await?;
+                self.change_persona(field, fields, base).await
+            }
             Reach::NewPiece => self.create(fields).await,
             Reach::Piece(kind) => {
                 let name = Input(fields.clone()).name("name")?;
@@ -122,7 +145,8 @@ impl OperationTool {
     }
 
     async fn call(&self, fields: Map<String, Value>) -> Result<Value, EditError> {
-        let caller = Caller { runtime: &self.run.runtime, author: &self.run.author };
+        let EditingRun { runtime, author, .. } = &*self.run;
+        let caller = Caller { runtime, library: self.run.library(), author };
         self.tool.operation.call(caller, fields).await.map_err(EditError::Refused)
     }
 
@@ -152,14 +176,28 @@ impl OperationTool {
             return Ok(output(&answer));
         };
         let read = output(&answer).whole(kind, &name)?;
-        let entities = vec![Seen { kind, name, scope, revision }];
+        let entities = vec![Seen { kind, name, scope, revision, partly: false }];
         Ok(read.with(EditingEvent::EntitiesRead { entities }))
     }
 
-    async fn change_persona(&self, field: &'static str, mut fields: Map<String, Value>) -> ToolResult {
+    /// Tests the persona as it is stored, within bounds.
+    async fn test(&self, field: &'static str, fields: Map<String, Value>) -> ToolResult {
+        let mut fields = test_summary::bounded(fields);
         fields.insert(field.to_owned(), self.run.persona.as_str().into());
-        let if_revision = Some(self.run.base_revision().await?);
-        let answer = self.call_bound(fields, Bounds { scope: None, if_revision }).await?;
+        let answer = self.call_bound(fields, Bounds { scope: None, if_revision: None }).await?;
+        let report: TestReport = serde_json::from_value(answer).map_err(unexpected)?;
+        Ok(output(&test_summary::of(&report)))
+    }
+
+    async fn change_persona(
+        &self,
+        field: &'static str,
+        mut fields: Map<String, Value>,
+        base: i64,
+    ) -> ToolResult {
+        fields.insert(field.to_owned(), self.run.persona.as_str().into());
+        let bounds = Bounds { scope: None, if_revision: Some(base) };
+        let answer = self.call_bound(fields, bounds).await?;
         self.written(&answer).await
     }
 
@@ -212,6 +250,13 @@ impl OperationTool {
     }
 }
 
+/// The error for an answer of another shape than its operation says.
+#[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
+fn unexpected(error: serde_json::Error) -> EditError {
+    let report = Report::new(persona::Code::Failed, format!("unexpected answer: {error}"));
+    EditError::Refused(Box::new(report))
+}
+
 fn output(answer: &Value) -> ToolOutput {
     ToolOutput::text(answer.to_string())
 }
@@ -240,12 +285,7 @@ struct WrittenAnswer {
 }
 
 fn read_written(answer: &Value) -> Result<Written, EditError> {
-    let written: WrittenAnswer = serde_json::from_value(answer.clone()).map_err(|error| {
-        EditError::Refused(Box::new(Report::new(
-            persona::Code::Failed,
-            format!("unexpected answer: {error}"),
-        )))
-    })?;
+    let written: WrittenAnswer = serde_json::from_value(answer.clone()).map_err(unexpected)?;
     let WrittenAnswer { kind, name, scope, revision, action, changed, created, copied } = written;
     let unchanged = Written::unchanged(kind, name, scope, revision);
     Ok(Written { action, changed, created, copied, ..unchanged })

@@ -40,10 +40,14 @@ impl EditingRun {
         check_linked(&persona.entity, kind, name)?;
         let mut knowledge = self.knowledge().await?;
         if reading == Reading::Before && knowledge.revision(kind, name).is_none() {
-            return Err(EditError::NotRead { kind, name: name.clone() });
+            let tool = if kind == Kind::TestInput { "get_test_input" } else { "get_entity" };
+            return Err(EditError::NotRead { kind, name: name.clone(), tool });
         }
+        let was_builtin = persona.meta.scope == Scope::Builtin;
         let changes = self.copy_builtin(&persona.meta).await?;
-        if !changes.is_empty() {
+        if was_builtin {
+            // A planning turn has the copy in its proposal.
+            knowledge = self.knowledge().await?;
             knowledge.apply(&changed(changes.clone()));
             persona = self.persona().await?;
         }

@@ -1,10 +1,14 @@
 //! One run of the editing agent: its persona, its author, and the changes that it makes.
 
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
 use persona::{Kind, Meta, Name, Persona, Scope, Stored};
 use uuid::Uuid;
 
 use super::journal::{Change, EditingEvent, Knowledge, Seen};
-use super::tool::EditError;
+use super::planning::Planning;
+use super::tool::{EditError, ToolOutput, ToolResult};
 use crate::outputs::{Deleted, EntityRef, WriteAction, Written};
 use crate::{Author, Library, Result, Runtime};
 
@@ -15,6 +19,14 @@ pub(super) const FRONT: &str = "editor";
 /// The newest revisions of an entity among which a change is looked up.
 const RECENT_REVISIONS: usize = 8;
 
+/// The fields of the persona that the agent must have read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PersonaReading {
+    /// Those of `get_persona`.
+    Main,
+    Whole,
+}
+
 /// The tools of a run act on this.
 #[derive(Debug)]
 pub(crate) struct EditingRun {
@@ -24,6 +36,9 @@ pub(crate) struct EditingRun {
     pub(super) author: Author,
     /// The user's message, as the reason of every change.
     pub(super) reason: String,
+    /// The library. That of a planning turn takes changes as proposals.
+    library: Library,
+    planning: Option<Planning>,
 }
 
 impl EditingRun {
@@ -35,11 +50,32 @@ impl EditingRun {
         message: &str,
     ) -> Self {
         let who = author.map_or_else(|| FRONT.to_owned(), |author| author.who);
-        Self { runtime, session, persona, author: Author::new(who, FRONT), reason: reason(message) }
+        let library = runtime.library().clone();
+        let (author, reason) = (Author::new(who, FRONT), reason(message));
+        Self { runtime, session, persona, author, reason, library, planning: None }
+    }
+
+    /// The same run, whose changes are only proposed.
+    pub(crate) fn only_planning(self) -> Self {
+        let planning = Planning::new();
+        let library = self.library.proposing(Arc::clone(&planning.proposal));
+        Self { library, planning: Some(planning), ..self }
+    }
+
+    pub(super) fn is_planning(&self) -> bool {
+        self.planning.is_some()
     }
 
     pub(super) fn library(&self) -> &Library {
-        self.runtime.library()
+        &self.library
+    }
+
+    /// Runs a tool that reads or changes entities of the persona.
+    pub(super) async fn complete(&self, tool: BoxFuture<'_, ToolResult>) -> ToolOutput {
+        match &self.planning {
+            Some(planning) => planning.perform(&self.reason, tool).await,
+            None => tool.await.unwrap_or_else(|error| error.output()),
+        }
     }
 
     pub(super) fn message(&self) -> Option<String> {
@@ -48,7 +84,11 @@ impl EditingRun {
 
     /// What the session has read and changed so far.
     pub(super) async fn knowledge(&self) -> Result<Knowledge> {
-        Ok(Knowledge::of(self.runtime.notes(self.session).await?))
+        let knowledge = Knowledge::of(self.runtime.notes(self.session).await?);
+        Ok(match &self.planning {
+            Some(planning) => planning.extend(knowledge),
+            None => knowledge,
+        })
     }
 
     /// The edited persona as it is now.
@@ -56,13 +96,25 @@ impl EditingRun {
         self.library().edited_persona(&self.persona).await
     }
 
-    /// The revision that a change of the persona is based on: the one that the session saw last, else the
+    /// The revision that an addition to the persona is based on: the one that the session saw last, else the
     /// present one.
     pub(super) async fn base_revision(&self) -> Result<i64> {
         match self.knowledge().await?.revision(Kind::Persona, &self.persona) {
             Some(seen) => Ok(seen),
             None => Ok(self.persona().await?.meta.revision),
         }
+    }
+
+    /// The revision that a change of fields of the persona is based on. Fails unless the session has read
+    /// all of them, or those that `get_persona` shows.
+    pub(super) async fn read_revision(&self, reading: PersonaReading) -> std::result::Result<i64, EditError> {
+        let knowledge = self.knowledge().await?;
+        let (kind, name) = (Kind::Persona, &self.persona);
+        let (revision, tool) = match reading {
+            PersonaReading::Main => (knowledge.revision(kind, name), "get_persona"),
+            PersonaReading::Whole => (knowledge.whole_revision(kind, name), "get_entity"),
+        };
+        revision.ok_or_else(|| EditError::NotRead { kind, name: name.clone(), tool })
     }
 
     /// The scope that changes of the persona go to.
@@ -81,32 +133,38 @@ impl EditingRun {
         let scope = self.scope_of(meta);
         let copied =
             self.library().copy_for_editing(&self.author, &self.persona, scope, self.message()).await?;
-        self.made(scope, &copied).await
+        match self.is_planning() {
+            true => Ok(Vec::new()),
+            false => self.made(scope, &copied, Made::Copied).await,
+        }
     }
 
     /// The changes of a write, those of copied builtins first.
     pub(super) async fn changes_of(&self, written: &Written) -> Result<Vec<Change>> {
         let Written { kind, name, scope, revision, action, changed, created, copied, .. } = written;
-        if !changed {
+        if !changed || self.is_planning() {
             return Ok(Vec::new());
         }
         let is_itself = |entity: &&EntityRef| entity.kind == *kind && entity.name == *name;
-        let made: Vec<EntityRef> =
-            copied.iter().chain(created).filter(|entity| !is_itself(entity)).cloned().collect();
-        let mut changes = self.made(*scope, &made).await?;
-        let is_new = *action == WriteAction::Created || copied.iter().any(|entity| is_itself(&entity));
+        let others = |made: &[EntityRef]| -> Vec<EntityRef> {
+            made.iter().filter(|entity| !is_itself(entity)).cloned().collect()
+        };
+        let mut changes = self.made(*scope, &others(copied), Made::Copied).await?;
+        changes.extend(self.made(*scope, &others(created), Made::New).await?);
+        let copied = copied.iter().any(|entity| is_itself(&entity));
+        let is_new = *action == WriteAction::Created || copied;
         let before = match is_new {
             true => None,
             false => self.revision_before(*scope, *kind, name, *revision).await?,
         };
         let (kind, name, scope) = (*kind, name.clone(), *scope);
-        changes.push(Change { kind, name, scope, before, after: *revision, deleted: false });
+        changes.push(Change { kind, name, scope, before, after: *revision, deleted: false, copied });
         Ok(changes)
     }
 
     /// The changes of a deletion: the entity, and what was linked to it.
     pub(super) async fn changes_of_deletion(&self, deleted: &Deleted) -> Result<Vec<Change>> {
-        if !deleted.deleted {
+        if !deleted.deleted || self.is_planning() {
             return Ok(Vec::new());
         }
         let Deleted { kind, name, scope, unlinked, .. } = deleted;
@@ -119,12 +177,20 @@ impl EditingRun {
         Ok(changes)
     }
 
+    /// A deletion with its revision.
+    pub(super) async fn deletion(&self, change: &Change) -> Result<Change> {
+        let latest = self.latest(change.scope, change.kind, &change.name).await?;
+        let after = latest.map_or(change.after, |latest| latest.after);
+        Ok(Change { after, ..change.clone() })
+    }
+
     /// Entities that their scope did not have before.
-    async fn made(&self, scope: Scope, entities: &[EntityRef]) -> Result<Vec<Change>> {
+    async fn made(&self, scope: Scope, entities: &[EntityRef], made: Made) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         for EntityRef { kind, name } in entities {
             let latest = self.latest(scope, *kind, name).await?;
-            changes.extend(latest.map(|change| Change { before: None, ..change }));
+            let copied = made == Made::Copied;
+            changes.extend(latest.map(|change| Change { before: None, copied, ..change }));
         }
         Ok(changes)
     }
@@ -139,7 +205,7 @@ impl EditingRun {
             return Ok(None);
         };
         let before = self.revision_before(scope, kind, name, after).await?;
-        Ok(Some(Change { kind, name: name.clone(), scope, before, after, deleted: false }))
+        Ok(Some(Change { kind, name: name.clone(), scope, before, after, deleted: false, copied: false }))
     }
 
     /// The revision of an entity before another one. `None` if it was not there then.
@@ -154,6 +220,13 @@ impl EditingRun {
         let earlier = history.iter().find(|revision| revision.revision < after);
         Ok(earlier.filter(|revision| revision.action != DELETED).map(|revision| revision.revision))
     }
+}
+
+/// How an entity came into its scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    New,
+    Copied,
 }
 
 /// The word of a deletion in the history.
@@ -171,10 +244,11 @@ fn reason(message: &str) -> String {
     text
 }
 
-/// The event of a read.
+/// The event of a read of some fields.
 pub(super) fn read_event<T>(kind: Kind, name: &Name, stored: &Stored<T>) -> EditingEvent {
     let Meta { scope, revision, .. } = stored.meta;
-    EditingEvent::EntitiesRead { entities: vec![Seen { kind, name: name.clone(), scope, revision }] }
+    let seen = Seen { kind, name: name.clone(), scope, revision, partly: true };
+    EditingEvent::EntitiesRead { entities: vec![seen] }
 }
 
 /// Fails unless the persona itself names a piece. Pieces of its bases belong to the bases.

@@ -11,7 +11,7 @@ use tools::{Handler, Invocation, Outcome, Registered};
 
 use super::journal::{Change, EditingEvent};
 use super::piece::Reading;
-use super::run::{EditingRun, check_linked, read_event};
+use super::run::{EditingRun, PersonaReading, check_linked, read_event};
 use super::tool::{EditError, Input, ToolFn, ToolOutput, ToolResult, changed, outcome};
 use crate::change::Terms;
 use crate::inputs::AmendEntity;
@@ -49,18 +49,20 @@ macro_rules! rows {
     };
 }
 
+const UNDO: &str = "undo";
+
 const READS: Annotations = Annotations::READ_ONLY;
 const ROWS: &[Row] = rows! {
     READS, get_persona, "Returns the current persona data: name, system prompt, test input ids.", [];
     WRITES, update_persona_name, "Changes the persona's display name.",
         ["name": "The new display name."];
-    WRITES, update_system_prompt, "Replaces the entire system prompt. Read the persona first.",
+    WRITES, update_system_prompt, "Replaces the entire system prompt. Call get_persona first.",
         ["systemPrompt": "The whole new system prompt."];
     READS, list_test_inputs, "Returns all test inputs linked to this persona.", [];
     READS, get_test_input, "Gets a specific test input by id.", ["id": "The id of the test input."];
     WRITES, create_test_input, "Creates a new test input and links it to the persona.",
         ["content": "The text that the persona receives."];
-    WRITES, update_test_input, "Updates an existing test input's content.",
+    WRITES, update_test_input, "Updates an existing test input's content. Read it first.",
         ["id": "The id of the test input.", "content": "The whole new text."];
     WRITES, delete_test_input, "Deletes a test input and removes it from the persona's list.",
         ["id": "The id of the test input."];
@@ -69,7 +71,7 @@ const ROWS: &[Row] = rows! {
 
 impl Row {
     fn tool(&self) -> Tool {
-        let text = |about: &str| json!({ "type": "string", "description": about });
+        let text = |about: &str| json!({ "type": "string", "minLength": 1, "description": about });
         let properties: Map<String, Value> =
             self.input.iter().map(|(field, about)| ((*field).to_owned(), text(about))).collect();
         let required: Vec<&str> = self.input.iter().map(|(field, _)| *field).collect();
@@ -94,7 +96,9 @@ pub(super) fn tools(run: &Arc<EditingRun>) -> Vec<Registered> {
         let handler = OwnTool { run: Arc::clone(run), call: row.run };
         Registered::new(Arc::clone(tool), Arc::new(handler))
     };
-    TOOLS.iter().map(registered).collect()
+    // Nothing has happened that a planning turn could take back.
+    let is_offered = |(row, _): &&(&Row, Arc<Tool>)| !(run.is_planning() && row.name == UNDO);
+    TOOLS.iter().filter(is_offered).map(registered).collect()
 }
 
 #[derive(Debug)]
@@ -106,7 +110,7 @@ struct OwnTool {
 impl Handler for OwnTool {
     fn call<'a>(&'a self, invocation: Invocation) -> BoxFuture<'a, Outcome> {
         let called = (self.call)(&self.run, Input(invocation.call.input));
-        Box::pin(async { outcome(called.await) })
+        Box::pin(async { outcome(self.run.complete(called).await) })
     }
 }
 
@@ -123,23 +127,30 @@ async fn get_persona(run: &EditingRun, _: Input) -> ToolResult {
 }
 
 async fn update_persona_name(run: &EditingRun, mut input: Input) -> ToolResult {
-    let name = input.text("name");
-    let changes = amend_persona(run, "display_name", &name).await?;
+    let name = input.text("name")?;
+    let base = run.base_revision().await?;
+    let changes = amend_persona(run, "display_name", &name, base).await?;
     Ok(ToolOutput::text(format!("The persona's name is {name:?} now.")).with(changed(changes)))
 }
 
 async fn update_system_prompt(run: &EditingRun, mut input: Input) -> ToolResult {
     // A prompt that is too long to be read must not be replaced unseen.
     get_persona(run, Input(Map::new())).await?;
-    let prompt = input.text("systemPrompt");
-    let changes = amend_persona(run, "system_prompt", &prompt).await?;
+    let prompt = input.text("systemPrompt")?;
+    let base = run.read_revision(PersonaReading::Main).await?;
+    let changes = amend_persona(run, "system_prompt", &prompt, base).await?;
     Ok(ToolOutput::text("The system prompt was replaced.").with(changed(changes)))
 }
 
-async fn amend_persona(run: &EditingRun, field: &str, text: &str) -> Result<Vec<Change>, EditError> {
-    let if_revision = Some(run.base_revision().await?);
+/// Changes one field of the persona as it was at `base`.
+async fn amend_persona(
+    run: &EditingRun,
+    field: &str,
+    text: &str,
+    base: i64,
+) -> Result<Vec<Change>, EditError> {
     let fields = Map::from_iter([(field.to_owned(), text.into())]);
-    let amended = amend(run, Kind::Persona, run.persona.clone(), fields, if_revision, None).await?;
+    let amended = amend(run, Kind::Persona, run.persona.clone(), fields, Some(base), None).await?;
     Ok(run.changes_of(&amended).await?)
 }
 
@@ -191,7 +202,7 @@ async fn get_test_input(run: &EditingRun, mut input: Input) -> ToolResult {
 }
 
 async fn create_test_input(run: &EditingRun, mut input: Input) -> ToolResult {
-    let content = input.text("content");
+    let content = input.text("content")?;
     let if_revision = Some(run.base_revision().await?);
     let terms = Terms { scope: None, if_revision, message: run.message() };
     let created = run.library().create_test_input(&run.author, &run.persona, &content, terms).await;
@@ -201,8 +212,8 @@ async fn create_test_input(run: &EditingRun, mut input: Input) -> ToolResult {
 }
 
 async fn update_test_input(run: &EditingRun, mut input: Input) -> ToolResult {
-    let (id, content) = (input.name("id")?, input.text("content"));
-    let piece = run.piece_to_change(Kind::TestInput, &id, Reading::Now).await?;
+    let (id, content) = (input.name("id")?, input.text("content")?);
+    let piece = run.piece_to_change(Kind::TestInput, &id, Reading::Before).await?;
     let fields = Map::from_iter([("content".to_owned(), content.into())]);
     let (revision, scope) = (Some(piece.revision), Some(piece.scope));
     let amended = amend(run, Kind::TestInput, id.clone(), fields, revision, scope).await;

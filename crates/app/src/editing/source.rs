@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use tools::{Provided, RunContext, ToolSource};
 
 use super::library_tools::{self, LibraryTool};
+use super::planning::proposing;
 use super::run::EditingRun;
 use super::seed_tools;
 use crate::Result;
@@ -15,17 +16,11 @@ use crate::Result;
 pub(crate) struct EditorTools {
     run: Arc<EditingRun>,
     library: Arc<[LibraryTool]>,
-    only_reading: bool,
 }
 
 impl EditorTools {
     pub(crate) fn new(run: EditingRun, library: Arc<[LibraryTool]>) -> Self {
-        Self { run: Arc::new(run), library, only_reading: false }
-    }
-
-    /// The tools that read, and no others.
-    pub(crate) fn only_reading(self) -> Self {
-        Self { only_reading: true, ..self }
+        Self { run: Arc::new(run), library }
     }
 
     /// The placeholders of the editor's prompt, with their values.
@@ -40,8 +35,8 @@ impl ToolSource for EditorTools {
     fn tools<'a>(&'a self, _: RunContext<'a>) -> BoxFuture<'a, Provided> {
         let mut tools = seed_tools::tools(&self.run);
         tools.extend(library_tools::tools(&self.run, &self.library));
-        if self.only_reading {
-            tools.retain(|registered| registered.tool.annotations.read_only_hint);
+        if self.run.is_planning() {
+            tools = tools.into_iter().map(proposing).collect();
         }
         Box::pin(std::future::ready(tools.into()))
     }

@@ -55,8 +55,10 @@ pub(super) type ToolResult = Result<ToolOutput, EditError>;
 pub(super) enum EditError {
     #[error("{} {name} is not linked to persona {persona}; nothing was done", kind.spoken())]
     NotLinked { kind: Kind, name: Name, persona: Name },
-    #[error("you have not read {} {name} yet; read it, then repeat the change", kind.spoken())]
-    NotRead { kind: Kind, name: Name },
+    #[error("you have not read {} {name} yet; read it with {tool}, then repeat the change", kind.spoken())]
+    NotRead { kind: Kind, name: Name, tool: &'static str },
+    #[error("{field} is empty, and nothing was changed; send the whole text")]
+    Blank { field: &'static str },
     #[error("{} {name} is too long for this chat; the user can edit it by hand", kind.spoken())]
     TooLong { kind: Kind, name: Name },
     #[error("the test inputs are too long to list together; read each with get_test_input: {}", joined(ids))]
@@ -105,8 +107,8 @@ impl EditError {
 }
 
 /// A finished tool, as the run records it.
-pub(super) fn outcome(result: ToolResult) -> Outcome {
-    let ToolOutput { text, is_error, events } = result.unwrap_or_else(|error| error.output());
+pub(super) fn outcome(output: ToolOutput) -> Outcome {
+    let ToolOutput { text, is_error, events } = output;
     let events = events.iter().map(EditingEvent::to_json).collect();
     Outcome { is_error, events, ..Outcome::text(text) }
 }
@@ -119,7 +121,13 @@ pub(super) type ToolFn = for<'a> fn(&'a EditingRun, Input) -> BoxFuture<'a, Tool
 pub(super) struct Input(pub(super) serde_json::Map<String, serde_json::Value>);
 
 impl Input {
-    pub(super) fn text(&mut self, field: &str) -> String {
+    /// A text that says something.
+    pub(super) fn text(&mut self, field: &'static str) -> Result<String, EditError> {
+        let text = self.take(field);
+        if text.trim().is_empty() { Err(EditError::Blank { field }) } else { Ok(text) }
+    }
+
+    fn take(&mut self, field: &str) -> String {
         match self.0.remove(field) {
             Some(serde_json::Value::String(text)) => text,
             _ => String::new(),
@@ -128,12 +136,12 @@ impl Input {
 
     /// A name. One that no entity can have is unknown.
     pub(super) fn name(&mut self, field: &'static str) -> Result<Name, EditError> {
-        let text = self.text(field);
+        let text = self.take(field);
         Name::parse(&text).map_err(|error| EditError::Refused(Box::new(error.report())))
     }
 
     pub(super) fn kind(&mut self, field: &'static str) -> Result<Kind, EditError> {
-        let kind: Result<Kind, persona::ParseKindError> = self.text(field).parse();
+        let kind: Result<Kind, persona::ParseKindError> = self.take(field).parse();
         kind.map_err(|error| EditError::Refused(Box::new(error.report())))
     }
 }

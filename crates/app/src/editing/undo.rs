@@ -139,7 +139,8 @@ impl Library {
         match self.put_any(write, &then.entity, Action::Restore, None, &mut copied).await {
             Ok(written) => {
                 let (kind, name, scope) = (*kind, name.clone(), *scope);
-                Ok(Ok(Some(Seen { kind, name, scope, revision: written.revision })))
+                let seen = Seen { kind, name, scope, revision: written.revision, partly: true };
+                Ok(Ok(Some(seen)))
             }
             Err(error) if error.kind() == ErrorKind::Missing => Ok(Err(KeptReason::Incomplete)),
             Err(error) => Err(error),

@@ -26,6 +26,10 @@ pub enum SessionError {
     NothingToUndo(Uuid),
     #[error("the editing agent has not changed anything in this conversation about persona {persona}")]
     NoEdits { persona: Name },
+    #[error("the editing agent of persona {persona} {}", nothing_proposed(proposal.as_ref()))]
+    NoProposal { persona: Name, proposal: Option<Uuid> },
+    #[error("session {session} is a chat with the editing agent")]
+    OfEditor { session: Uuid, persona: Name },
     #[error("call {call:?} was {} already", if *approved { "approved" } else { "rejected" })]
     Decided { session: Uuid, call: String, approved: bool },
     #[error("session {session} does not ask for permission for a call {call:?}")]
@@ -44,6 +48,10 @@ pub enum SessionError {
     NotText(PathBuf),
 }
 
+fn nothing_proposed(wanted: Option<&Uuid>) -> String {
+    wanted.map_or("proposes nothing".to_owned(), |wanted| format!("does not propose {wanted} any more"))
+}
+
 fn counted(greetings: usize) -> String {
     if greetings == 0 { "none".to_owned() } else { greetings.to_string() }
 }
@@ -56,6 +64,8 @@ impl AsReport for SessionError {
             Self::Waits(_) => Code::ApprovalPending,
             Self::NoPlan(_) => Code::NoPlan,
             Self::NothingToUndo(_) | Self::NoEdits { .. } => Code::NothingToUndo,
+            Self::NoProposal { .. } => Code::NoProposal,
+            Self::OfEditor { .. } => Code::EditingSession,
             Self::Decided { .. } | Self::PlanDecided { .. } => Code::AlreadyDecided,
             Self::PlanChanged(_) => Code::PlanChanged,
             Self::NoPlanHash(_) => Code::MissingField,
@@ -77,12 +87,15 @@ impl AsReport for SessionError {
             | Self::PlanChanged(id)
             | Self::NothingToUndo(id)
             | Self::Decided { session: id, .. }
+            | Self::OfEditor { session: id, .. }
             | Self::UnknownCall { session: id, .. } => Subject::session(id),
             Self::NoPlanHash(id) => Subject::session(id).at_field("hash"),
             Self::UnknownGreeting { persona, .. } => {
                 Subject::entity(Kind::Persona, persona.as_str()).at_field("greeting")
             }
-            Self::NoEdits { persona } => Subject::entity(Kind::Persona, persona.as_str()),
+            Self::NoEdits { persona } | Self::NoProposal { persona, .. } => {
+                Subject::entity(Kind::Persona, persona.as_str())
+            }
             Self::NoProject => Subject::field("root"),
             Self::Outside { wanted: path, .. }
             | Self::Root { path, .. }
@@ -109,6 +122,7 @@ impl AsReport for SessionError {
                 vec![Remedy::ReadPlan { session: id.to_string() }]
             }
             Self::UnknownCall { .. } => vec![Remedy::SeeApprovals],
+            Self::OfEditor { persona, .. } => vec![Remedy::TellEditor { persona: persona.clone() }],
             Self::NoProject => vec![Remedy::ServeProject],
             Self::NotText(_) => vec![Remedy::OtherDirectory],
             _ => Vec::new(),

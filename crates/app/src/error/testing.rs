@@ -13,7 +13,7 @@ pub enum TestError {
     NoContent { input: Name },
     #[error("the test has {count} cells (at most {most})")]
     TooManyCells { count: usize, most: usize },
-    #[error("max_cost: the price of {model} is not known")]
+    #[error("max_cost: [prices] of config.toml has no price for {model}")]
     Unpriced { model: String },
     #[error("persona {persona:?} is {same} on both sides")]
     SameVersion { persona: Name, same: String },
@@ -53,7 +53,7 @@ impl AsReport for TestError {
         match self {
             Self::NoInputs { .. } => one_of(&["test_inputs"]),
             Self::NoContent { .. } => one_of(&["content"]),
-            Self::Unpriced { .. } => one_of(&["max_calls", "max_tokens"]),
+            Self::Unpriced { .. } => vec![Remedy::LeaveOut { fields: vec!["max_cost".to_owned()] }],
             Self::SameVersion { .. } => one_of(&["a", "b"]),
             Self::Unknown(_) | Self::TooManyCells { .. } | Self::TooManyRuns { .. } => Vec::new(),
         }

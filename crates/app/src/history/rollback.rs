@@ -66,7 +66,8 @@ impl Library {
         let mut write = self.scopes.write(scope, author.because(Some(message))?).await?;
         let mut copied = Vec::new();
         let saved = async {
-            self.put_all(&mut write, entities, Action::Restore, &mut copied, &mut |_| ()).await?;
+            self.put_all(&mut write, entities, Action::Restore, &mut copied, ("restore", &mut |_| ()))
+                .await?;
             self.put_any(&mut write, &entity, Action::Restore, if_revision, &mut copied).await
         };
         let named = format!("revision {number} of {} {:?}", kind.spoken(), name.as_str());

@@ -35,9 +35,20 @@ pub struct EditorMessage {
     /// The name of the persona to edit
     pub persona_id: Name,
     pub message: String,
-    /// Only propose changes
+    /// Only propose changes, for editor_proposal to show and apply_editor_proposal to apply
     #[serde(default)]
     pub plan: bool,
+}
+
+/// A proposal of the editing agent.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ApplyProposal {
+    /// The persona's name
+    pub persona_id: Name,
+    /// The id of the proposal that the user saw; default: the current one
+    #[serde(default)]
+    pub proposal_id: Option<Uuid>,
 }
 
 /// Changes the persona, the model or both; the session must be idle.

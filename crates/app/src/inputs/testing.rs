@@ -91,6 +91,9 @@ tests! {
         /// A revision or tag; default: the persona as it is now
         revision: Option<RevisionText>,
         scope: Option<Scope>,
+        /// Run the inputs without the persona too, and report what it adds
+        #[serde(default)]
+        lift: bool,
     }
 
     /// A comparison of two versions of a persona.

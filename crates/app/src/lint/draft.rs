@@ -8,6 +8,8 @@ use persona::lint::{
 use persona::{AnyEntity, Bundle, Kind, Name, Scope, TokenCounter};
 use scopes::DraftCatalog;
 
+use super::expectations::unreadable;
+
 /// The definitions that drafts refer to.
 struct Referred<'c> {
     catalog: &'c DraftCatalog,
@@ -58,5 +60,7 @@ pub(crate) fn lint_draft(
     let others = Referred { catalog, bases: bases.collect(), pieces: outlines(bundle) };
     let targets: Vec<LintTarget<'_>> =
         drafts.iter().map(|(scope, entity)| LintTarget { scope: *scope, entity }).collect();
-    lint(&targets, &others, settings, counter)
+    let mut found = lint(&targets, &others, settings, counter);
+    found.extend(unreadable(&targets));
+    found
 }

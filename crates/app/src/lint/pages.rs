@@ -8,6 +8,7 @@ use tokio::runtime::Handle;
 
 use super::Found;
 use super::everything::{Everything, shared_target};
+use super::expectations::unreadable;
 use crate::{Library, Result};
 
 /// The number of shared definitions that are in memory at once.
@@ -33,6 +34,7 @@ impl Pages {
         let mut found = Found { findings: Vec::new(), entries: targets.len() };
         let Checked { findings, used } = linter.check(&targets, &self.everything);
         found.findings.extend(findings);
+        found.findings.extend(unreadable(&targets));
         let readable = self.everything.readable_targets();
         found.findings.extend(linter.check_references(&readable, &self.everything));
         if self.everything.wants_shared() {
@@ -62,6 +64,7 @@ impl Pages {
             self.everything.mark_used(&used);
             found.entries += page.len();
             found.findings.extend(findings);
+            found.findings.extend(unreadable(&targets));
         }
     }
 

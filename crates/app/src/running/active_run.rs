@@ -11,6 +11,15 @@ use tools::Outcome;
 use super::own_tools::DELEGATE;
 use super::record::{AttemptStart, NotStored, Record, entry, noted};
 use super::reply_buffer::ReplyBuffer;
+use super::spans;
+
+/// The end of a reply.
+pub(super) struct Completion {
+    pub(super) stop: StopReason,
+    pub(super) usage: Usage,
+    /// `None` if the model has no price.
+    pub(super) cost: Option<f64>,
+}
 
 /// Keeps the machine and the record in step: an entry is stored before the machine acts on it.
 pub(super) struct ActiveRun {
@@ -36,6 +45,7 @@ impl ActiveRun {
 
     /// Ends the run because no model answers.
     pub(super) async fn fail(&mut self, code: ErrorCode, message: String) -> Result<(), NotStored> {
+        spans::fail_run(code);
         let results = self.machine.fail();
         let mut entries = vec![noted(Note::Error { code, message })];
         entries.extend(results.into_iter().map(entry));
@@ -58,13 +68,13 @@ impl ActiveRun {
         &mut self,
         mut reply: ReplyBuffer,
         model: ModelRef,
-        (stop, usage): (StopReason, Usage),
+        Completion { stop, usage, cost }: Completion,
     ) -> Result<(), NotStored> {
         reply.report_text(&self.record);
         let ReplyBuffer { mut entries, request_id, .. } = reply;
-        let turns = self.machine.on_event(llm::ReplyEvent::Finished { stop, usage });
+        let turns = self.machine.on_event(llm::ReplyEvent::Finished { stop, usage, model: None });
         entries.extend(turns.into_iter().map(entry));
-        entries.push(noted(Note::Usage { model: model.clone(), usage, request_id }));
+        entries.push(noted(Note::Usage { model: model.clone(), usage, cost, request_id }));
         let mut change = RunChange::default();
         let session = &mut self.record.session;
         if session.answered_by.as_ref() != Some(&model) {

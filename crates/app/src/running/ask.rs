@@ -7,7 +7,8 @@ use futures::StreamExt as _;
 use llm::{Failure, FailureKind, Message, ModelRef, Provider, ReplyEvent, Request, Sampling, System, Usage};
 use tokio_util::sync::CancellationToken;
 
-use super::Runtime;
+use super::meter::{Meter, metered};
+use super::{Runtime, spans};
 use crate::Result;
 
 /// Bytes of an answer. A longer one is cut off.
@@ -19,6 +20,8 @@ pub(crate) struct ModelQuestion {
     pub(crate) model: ModelRef,
     pub(crate) system: String,
     pub(crate) message: String,
+    /// Counts the calls, and may refuse one.
+    pub(crate) meter: Option<Arc<Meter>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +52,7 @@ impl Runtime {
         let provider = self.runner.starter.models.provider(&question.model.provider).await;
         let provider = provider
             .map_err(|error| NoAnswer::Failed(Failure::new(FailureKind::UnknownModel, error.to_string())))?;
+        let provider = metered(provider, question.meter.as_ref());
         let mut sampling = Sampling { temperature: Some(0.0), ..Sampling::default() };
         let mut escalation = Escalation::new(1, 0);
         loop {
@@ -82,13 +86,14 @@ async fn read(
     question: &ModelQuestion,
     sampling: Sampling,
 ) -> std::result::Result<ModelAnswer, Failure> {
-    let mut stream = provider.stream(Request {
+    let request = Request {
         model: question.model.model.clone(),
         system: System { stable: question.system.clone(), reminder: None },
         messages: vec![Message::User { results: Vec::new(), texts: vec![question.message.clone()] }.into()],
         tools: Arc::default(),
         sampling,
-    });
+    };
+    let mut stream = spans::chat(&**provider, request, None);
     let mut text = String::new();
     while let Some(event) = stream.next().await {
         match event? {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use llm::{ModelRef, Usage};
+use llm::{ModelRef, Prices, Usage};
 use persona::Name;
 
 /// Pairs of a persona and a model that are counted apart. Later ones are counted together.
@@ -12,13 +12,15 @@ const MOST_PAIRS: usize = 1_000;
 const OTHERS: &str = "(others)";
 
 /// The calls and tokens of a persona with a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Consumed {
     pub persona: String,
     pub provider: String,
     pub model: String,
     pub calls: u64,
     pub usage: Usage,
+    /// In the currency of the prices. `None` if the model has no price.
+    pub cost: Option<f64>,
 }
 
 /// Calls and tokens since the start, by persona and model.
@@ -46,14 +48,12 @@ impl Consumption {
         *sum += usage;
     }
 
-    pub(super) fn all(&self) -> Vec<Consumed> {
+    pub(super) fn all(&self, prices: &Prices) -> Vec<Consumed> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let consumed = all.iter().map(|(Pair { persona, provider, model }, (calls, usage))| Consumed {
-            persona: persona.clone(),
-            provider: provider.clone(),
-            model: model.clone(),
-            calls: *calls,
-            usage: *usage,
+        let consumed = all.iter().map(|(pair, (calls, usage))| {
+            let Pair { persona, provider, model } = pair.clone();
+            let cost = prices.cost(&ModelRef { provider: provider.clone(), model: model.clone() }, *usage);
+            Consumed { persona, provider, model, calls: *calls, usage: *usage, cost }
         });
         consumed.collect()
     }
@@ -61,6 +61,8 @@ impl Consumption {
 
 #[cfg(test)]
 mod tests {
+    use llm::Price;
+
     use super::*;
 
     fn count(consumption: &Consumption, persona: &str, model: &str) {
@@ -75,13 +77,16 @@ mod tests {
         for (persona, model) in [("guide", "a/x"), ("guide", "a/x"), ("guide", "b/x"), ("clerk", "a/x")] {
             count(&consumption, persona, model);
         }
-        let lines: Vec<String> = (consumption.all().iter())
+        let price = Price { input: 1_000_000.0, output: 500_000.0, cache_read: None, cache_write: None };
+        let prices = Prices::from_iter([("a/x".parse().expect("a model"), price)]);
+        let lines: Vec<String> = (consumption.all(&prices).iter())
             .map(|used| {
-                let Consumed { persona, provider, model, calls, usage } = used;
-                format!("{persona} {provider}/{model} {calls} {} {}", usage.input_tokens, usage.output_tokens)
+                let Consumed { persona, provider, model, calls, usage, cost } = used;
+                let Usage { input_tokens, output_tokens, .. } = usage;
+                format!("{persona} {provider}/{model} {calls} {input_tokens} {output_tokens} {cost:?}")
             })
             .collect();
-        assert_eq!(lines, ["clerk a/x 1 3 2", "guide a/x 2 6 4", "guide b/x 1 3 2"]);
+        assert_eq!(lines, ["clerk a/x 1 3 2 Some(4.0)", "guide a/x 2 6 4 Some(8.0)", "guide b/x 1 3 2 None"]);
     }
 
     #[test]
@@ -91,7 +96,7 @@ mod tests {
             count(&consumption, &format!("p{number}"), "a/x");
         }
         count(&consumption, "p0", "a/x");
-        let all = consumption.all();
+        let all = consumption.all(&Prices::default());
         assert_eq!(all.len(), MOST_PAIRS + 1);
         let calls = |name: &str| all.iter().find(|used| used.persona == name).map(|used| used.calls);
         assert_eq!((calls("p0"), calls(OTHERS)), (Some(2), Some(5)));

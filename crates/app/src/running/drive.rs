@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agent::{End, Step};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use super::SessionRunner;
@@ -12,7 +13,7 @@ use super::model_calls::ModelCaller;
 use super::prepare::RunProblem;
 use super::record::NotStored;
 use super::tool_calls::ToolCaller;
-use super::unstored;
+use super::{spans, unstored};
 
 /// How a drive ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,14 @@ impl Driver {
     }
 
     /// Drives the run until it ends or waits.
-    pub(super) async fn drive(mut self) -> Driven {
+    pub(super) async fn drive(self) -> Driven {
+        let span = spans::invoke_agent(&self.run.record);
+        let driven = self.drive_untraced().instrument(span.clone()).await;
+        spans::end_run(&span, driven);
+        driven
+    }
+
+    async fn drive_untraced(mut self) -> Driven {
         let driven = match self.run_steps().await {
             Ok(driven) => driven,
             Err(NotStored(error)) => self.end_unstored(&error).await,

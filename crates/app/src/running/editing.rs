@@ -18,7 +18,7 @@ use crate::{Author, Result};
 pub(crate) struct EditingMessage {
     /// The author of the changes.
     pub(crate) author: Author,
-    /// True if the agent may only propose changes: it has no tools that write, whatever mode the session is
+    /// True if the agent only proposes changes: its tools write nothing, whatever mode the session is
     /// switched to.
     pub(crate) plan: bool,
 }
@@ -85,8 +85,8 @@ impl RunStarter {
         };
         let runtime = Runtime { runner: Arc::clone(runner) };
         let run = EditingRun::new(runtime, session.id, persona, author, &message);
-        let tools = EditorTools::new(run, Arc::clone(&self.library_tools));
-        Ok(Some(if plan { tools.only_reading() } else { tools }))
+        let run = if plan { run.only_planning() } else { run };
+        Ok(Some(EditorTools::new(run, Arc::clone(&self.library_tools))))
     }
 
     /// Prepares the editor: its tools are those of the editor alone, and its prompt names the persona.

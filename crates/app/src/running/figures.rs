@@ -17,9 +17,10 @@ impl Runtime {
         self.runner.live.running().len()
     }
 
-    /// Calls and tokens of models in this process, by persona and model.
+    /// Calls, tokens and cost of models in this process, by persona and model.
     pub fn consumption(&self) -> Vec<Consumed> {
-        self.runner.starter.models.consumption.all()
+        let models = &self.runner.starter.models;
+        models.consumption.all(&models.prices)
     }
 
     /// For each provider with `max_concurrent`, the calls that wait for a place.

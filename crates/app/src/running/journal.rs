@@ -11,6 +11,9 @@ use super::recent::RecentConversations;
 
 /// The log of one run.
 pub(super) trait Journal: Send + Sync {
+    /// The session whose log it is. `None` if nothing is stored.
+    fn stored_session(&self) -> Option<Uuid>;
+
     /// Appends entries, all or nothing.
     fn append<'a>(
         &'a self,
@@ -41,6 +44,10 @@ pub(super) struct StoredJournal {
 }
 
 impl Journal for StoredJournal {
+    fn stored_session(&self) -> Option<Uuid> {
+        Some(self.session)
+    }
+
     fn append<'a>(
         &'a self,
         entries: &'a [Entry],
@@ -104,6 +111,10 @@ impl MemoryJournal {
 }
 
 impl Journal for MemoryJournal {
+    fn stored_session(&self) -> Option<Uuid> {
+        None
+    }
+
     fn append<'a>(
         &'a self,
         entries: &'a [Entry],

@@ -10,12 +10,14 @@ use agent::{
 use futures::{FutureExt as _, StreamExt as _};
 use llm::{CallBlock, Failure, FailureKind, ModelRef, Request, StopReason, System, Usage};
 
-use super::active_run::ActiveRun;
+use super::active_run::{ActiveRun, Completion};
+use super::meter::{Meter, all_metered};
 use super::models::{Candidate, Models, NoModel};
 use super::prepare::RunProblem;
 use super::record::{NotStored, Record, entry};
 use super::reply_buffer::{Passing, ReplyBuffer};
 use super::room::make_room;
+use super::spans;
 use super::toolset::Toolset;
 
 /// Calls the models of one run.
@@ -26,6 +28,8 @@ pub(super) struct ModelCaller {
     announced: Option<ModelRef>,
     /// Noted before the first call in plan mode.
     plan_problems: Vec<RunProblem>,
+    /// Counts the calls, and may refuse one.
+    meter: Option<Arc<Meter>>,
 }
 
 /// How one attempt ended.
@@ -37,12 +41,17 @@ enum Attempt {
 
 impl ModelCaller {
     pub(super) fn new(models: Arc<Models>, toolset: Arc<Toolset>, plan_problems: Vec<RunProblem>) -> Self {
-        Self { models, toolset, announced: None, plan_problems }
+        Self { models, toolset, announced: None, plan_problems, meter: None }
     }
 
     /// Leaves out the note about this model: viewers know.
     pub(super) fn skip_note(&mut self, announced: Option<ModelRef>) {
         self.announced = announced;
+    }
+
+    /// Counts all calls from now on.
+    pub(super) fn count(&mut self, meter: Option<Arc<Meter>>) {
+        self.meter = meter;
     }
 
     /// Gets one reply from the first model that answers. The run fails if none does.
@@ -54,12 +63,11 @@ impl ModelCaller {
         let toolset = Arc::clone(&self.toolset);
         let (requested, persona) = (run.record.session.model.as_ref(), toolset.persona());
         let candidates = match self.models.candidates(requested, persona, mode).await {
-            Ok(candidates) => candidates,
+            Ok(candidates) => all_metered(candidates, self.meter.as_ref()),
             Err(NoModel { code, message }) => return run.fail(code, message).await,
         };
         let models = Arc::clone(&self.models);
-        let consumption = &models.consumption;
-        make_room(&mut run.record, persona, &candidates[0], consumption, false).await?;
+        make_room(&mut run.record, persona, &candidates[0], &models, false).await?;
         let (first, mut reason) = self.models.first_choice(&candidates, &run.record.session);
         let mut escalation = Escalation::new(candidates.len(), first);
         let mut has_made_room = false;
@@ -86,7 +94,7 @@ impl ModelCaller {
                 }
                 NextAttempt::GiveUp if code == ErrorCode::ContextExceeded && !has_made_room => {
                     has_made_room = true;
-                    if make_room(&mut run.record, persona, candidate, consumption, true).await? {
+                    if make_room(&mut run.record, persona, candidate, &models, true).await? {
                         escalation = Escalation::new(candidates.len(), escalation.current());
                         continue;
                     }
@@ -124,7 +132,8 @@ impl ModelCaller {
         candidate: &Candidate,
         mode: Mode,
     ) -> Result<Attempt, NotStored> {
-        let mut stream = candidate.provider.stream(self.request(&run.record.turns, candidate, mode));
+        let request = self.request(&run.record.turns, candidate, mode);
+        let mut stream = spans::chat(&*candidate.provider, request, Some(&run.record));
         let mut reply = ReplyBuffer::default();
         loop {
             // Events that have arrived are taken together: one report, one transaction.
@@ -151,7 +160,8 @@ impl ModelCaller {
                     run.machine.on_text(&text);
                     reply.push(&mut run.record, Passing::Text, text).await?;
                     if run.machine.text_bytes() > limits::REPLY_BYTES {
-                        let end = (StopReason::MaxTokens, Usage::default());
+                        let (stop, usage) = (StopReason::MaxTokens, Usage::default());
+                        let end = Completion { stop, usage, cost: None };
                         run.complete_reply(reply, candidate.model.clone(), end).await?;
                         return Ok(Attempt::Finished);
                     }
@@ -159,9 +169,10 @@ impl ModelCaller {
                 Some(Ok(llm::ReplyEvent::ReasoningDelta(text))) => {
                     reply.push(&mut run.record, Passing::Reasoning, text).await?;
                 }
-                Some(Ok(llm::ReplyEvent::Finished { stop, usage })) => {
-                    self.models.consumption.count(&run.record.session.persona, &candidate.model, usage);
-                    run.complete_reply(reply, candidate.model.clone(), (stop, usage)).await?;
+                Some(Ok(llm::ReplyEvent::Finished { stop, usage, model: _ })) => {
+                    let cost = self.models.count(&run.record.session.persona, &candidate.model, usage);
+                    let end = Completion { stop, usage, cost };
+                    run.complete_reply(reply, candidate.model.clone(), end).await?;
                     return Ok(Attempt::Finished);
                 }
                 Some(Ok(mut event)) => {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use agent::{ErrorCode, Mode, SelectionReason, Session, cooled_down};
 use chrono::Utc;
-use llm::{Failure, FailureKind, ModelRef, Provider, Sampling};
-use persona::PreferredModel;
+use llm::{Failure, FailureKind, ModelRef, Prices, Provider, Sampling, Usage};
+use persona::{Name, PreferredModel};
 use providers::{Key, Kind, Origin, ProviderInfo, Providers};
 
 use super::Lookup;
@@ -63,6 +63,7 @@ pub(super) struct Models {
     cooldown: Duration,
     fallback: Fallback,
     pub(super) consumption: Consumption,
+    pub(super) prices: Prices,
 }
 
 impl fmt::Debug for Models {
@@ -72,9 +73,15 @@ impl fmt::Debug for Models {
 }
 
 impl Models {
-    pub(super) fn new(providers: Providers, environment: Lookup, cooldown: Duration) -> Self {
+    pub(super) fn new(providers: Providers, prices: Prices, environment: Lookup, cooldown: Duration) -> Self {
         let consumption = Consumption::default();
-        Self { providers, cooldown, fallback: Fallback::new(environment), consumption }
+        Self { providers, cooldown, fallback: Fallback::new(environment), consumption, prices }
+    }
+
+    /// Counts a finished call. Returns its cost, if the model has a price.
+    pub(super) fn count(&self, persona: &Name, model: &ModelRef, usage: Usage) -> Option<f64> {
+        self.consumption.count(persona, model, usage);
+        self.prices.cost(model, usage)
     }
 
     /// First choice first. Never empty: the rehearsal answers if nothing is configured.

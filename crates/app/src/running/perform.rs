@@ -15,6 +15,7 @@ use super::active_run::ActiveRun;
 use super::drive::{Driven, Driver};
 use super::journal::MemoryJournal;
 use super::live::LiveSession;
+use super::meter::Meter;
 use super::prepare::Prepared;
 use super::record::{NotStored, Record, entry, last_text};
 use super::send::check_message;
@@ -35,6 +36,8 @@ pub struct Performance {
     /// Replaces the persona's own choice.
     pub model: Option<ModelRef>,
     pub mode: Mode,
+    /// True for the model alone: the persona's tools and settings, but no system text.
+    pub without_prompt: bool,
     /// The conversation so far.
     pub history: Vec<Turn>,
     pub message: String,
@@ -47,6 +50,8 @@ pub struct Performance {
     pub policy: ApprovalPolicy,
     /// Replaces the persona's own limit.
     pub max_tool_rounds: Option<u32>,
+    /// Counts the calls of models, and may refuse one: then the run fails.
+    pub meter: Option<Arc<Meter>>,
     pub cancel: CancellationToken,
 }
 
@@ -60,12 +65,14 @@ impl Performance {
             overrides: BTreeMap::new(),
             model: None,
             mode: Mode::default(),
+            without_prompt: false,
             history: Vec::new(),
             message: message.into(),
             sources: Vec::new(),
             reads_project: false,
             policy: ApprovalPolicy::Refuse,
             max_tool_rounds: None,
+            meter: None,
             cancel: CancellationToken::new(),
         }
     }
@@ -157,7 +164,7 @@ impl RunStarter {
             self.models.provider(&model.provider).await?;
         }
         let (session, persona, provided) = self.cast(&performance, root).await?;
-        let Performance { mode, history, message, .. } = performance;
+        let Performance { mode, history, message, meter, .. } = performance;
         let live = Arc::new(LiveSession::new(session.id, None, mode, 0));
         let live_run = live.start(String::new(), cancel.clone(), true);
         let journal = MemoryJournal::new(mode);
@@ -169,7 +176,9 @@ impl RunStarter {
         let machine = Run::new(self.rounds(performance.max_tool_rounds, &persona));
         let equipment = Equipment { persona, provided, own, above: Vec::new() };
         let policy = performance.policy.unattended();
-        Ok((self.driver(ActiveRun { record, machine }, equipment, policy), journal))
+        let mut driver = self.driver(ActiveRun { record, machine }, equipment, policy);
+        driver.models.count(meter);
+        Ok((driver, journal))
     }
 
     /// The session, the persona and the tools of a performance.
@@ -197,6 +206,9 @@ impl RunStarter {
         if performance.reads_project {
             prepared.auto_counts = false;
             prepared.unconfirmed.clear();
+        }
+        if performance.without_prompt {
+            prepared.silence();
         }
         Ok((session, prepared, provided))
     }

@@ -31,6 +31,8 @@ pub(super) struct Prepared {
     /// The stable part of the system prompt.
     pub(super) prompt: String,
     prompt_tokens: OnceLock<usize>,
+    /// True if the model gets no system text.
+    pub(super) is_silent: bool,
     pub(super) preset: Option<ToolPreset>,
     pub(super) plan_preset: Option<ToolPreset>,
     pub(super) bias: Option<BiasProfile>,
@@ -62,6 +64,13 @@ impl Prepared {
             Mode::Plan => self.plan_preset.as_ref().or(self.preset.as_ref()),
             Mode::Build => self.preset.as_ref(),
         }
+    }
+
+    /// Takes away the system text. Tools and settings stay.
+    pub(super) fn silence(&mut self) {
+        self.prompt.clear();
+        self.prompt_tokens = OnceLock::new();
+        self.is_silent = true;
     }
 
     /// Removes values of placeholders from a failure: a provider may quote its request.
@@ -212,6 +221,7 @@ impl Personas {
         Ok(Prepared {
             prompt,
             prompt_tokens: OnceLock::new(),
+            is_silent: false,
             deny: assembled.guardrails.iter().flat_map(|it: &&Guardrail| it.deny_tools.clone()).collect(),
             expanded_skills: changed_skills(&written, &expanded),
             skills: Arc::new(written),

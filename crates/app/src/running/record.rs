@@ -50,6 +50,11 @@ impl Record {
         Self { journal, live, session, turns: turns.into(), cancel, is_over: false }
     }
 
+    /// The id of the session. `None` if the run is not stored.
+    pub(super) fn stored_session(&self) -> Option<Uuid> {
+        self.journal.stored_session()
+    }
+
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }

@@ -7,12 +7,11 @@ use futures::StreamExt as _;
 use llm::{Failure, Message, Request, Sampling, System, Usage};
 use persona::TokenCounter as _;
 use sessions::RunChange;
-use tokio_util::sync::CancellationToken;
 
-use super::consumption::Consumption;
-use super::models::Candidate;
+use super::models::{Candidate, Models};
 use super::prepare::Prepared;
 use super::record::{NotStored, Record, entry, noted};
+use super::spans;
 use crate::Tokenizer;
 
 /// The longest summary.
@@ -31,7 +30,7 @@ pub(super) async fn make_room(
     record: &mut Record,
     persona: &Prepared,
     candidate: &Candidate,
-    consumption: &Consumption,
+    models: &Models,
     is_refused: bool,
 ) -> Result<bool, NotStored> {
     let tokens = candidate.provider.context_tokens(&candidate.model.model);
@@ -45,7 +44,7 @@ pub(super) async fn make_room(
         return Ok(false);
     };
     let request = summary_request(candidate, &transcript(&record.turns, through), keep);
-    let Summary { content, usage, request_id } = match summarize(candidate, request, &record.cancel).await {
+    let Summary { content, usage, request_id } = match summarize(candidate, request, record).await {
         Ok(Some(summary)) => summary,
         Ok(None) => return Ok(false),
         Err(failure) => {
@@ -54,10 +53,10 @@ pub(super) async fn make_room(
         }
     };
     // An empty summary costs tokens too.
-    consumption.count(&record.session.persona, &candidate.model, usage);
+    let cost = models.count(&record.session.persona, &candidate.model, usage);
     let is_usable = !content.trim().is_empty();
     let summary = is_usable.then(|| entry(NewTurn::from(TurnBody::Summary { content, through })));
-    let usage = noted(Note::Usage { model: candidate.model.clone(), usage, request_id });
+    let usage = noted(Note::Usage { model: candidate.model.clone(), usage, cost, request_id });
     record.append(summary.into_iter().chain([usage]).collect(), RunChange::default()).await?;
     Ok(is_usable)
 }
@@ -79,13 +78,13 @@ fn summary_request(candidate: &Candidate, transcript: &str, keep: usize) -> Requ
 async fn summarize(
     candidate: &Candidate,
     request: Request,
-    cancel: &CancellationToken,
+    record: &Record,
 ) -> Result<Option<Summary>, Failure> {
-    let mut stream = candidate.provider.stream(request);
+    let mut stream = spans::chat(&*candidate.provider, request, Some(record));
     let (mut content, mut request_id) = (String::new(), None);
     loop {
         let event = tokio::select! {
-            () = cancel.cancelled() => return Ok(None),
+            () = record.cancel.cancelled() => return Ok(None),
             event = stream.next() => event,
         };
         match event.transpose()? {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agent::Session;
 use sessions::Sessions;
+use tracing::Instrument as _;
 
 use super::drive::{Driven, Driver};
 use super::leases::Leases;
@@ -42,11 +43,12 @@ impl SessionRunner {
     /// Drives a run in a task of its own, then resumes the session that waited for it.
     pub(super) fn spawn(self: &Arc<Self>, driver: Driver) {
         let (runner, parent) = (Arc::clone(self), driver.run.record.session.parent);
-        tokio::spawn(async move {
+        let run = async move {
             let driven = driver.drive().await;
             if let (Driven::Ended(_), Some(parent)) = (driven, parent) {
                 runner.resume(parent).await;
             }
-        });
+        };
+        tokio::spawn(run.in_current_span());
     }
 }

@@ -13,7 +13,7 @@ use super::starter::{Begin, Starting};
 use super::subscription::Until;
 use super::{EventId, Runtime, Subscription};
 use crate::inputs::WatchSession;
-use crate::{Result, ValueError};
+use crate::{Result, SessionError, ValueError};
 
 /// Characters of an event id that a message repeats.
 const SHOWN_CHARS: usize = 80;
@@ -29,10 +29,15 @@ pub struct SendOptions {
 }
 
 impl Runtime {
-    /// Sends a message to a session. The subscription yields the events of its run.
+    /// Sends a message to a session. The subscription yields the events of its run. Fails for an editing
+    /// session, whose messages come with an author and a mode of their own.
     #[boxed]
     pub async fn send(&self, id: Uuid, content: String, options: SendOptions) -> Result<Subscription> {
         check_message(&content)?;
+        let session = self.runner.sessions.session(id).await?.ok_or_else(|| missing(id))?;
+        if let Some(persona) = session.edits {
+            return Err(SessionError::OfEditor { session: id, persona }.into());
+        }
         self.send_for(id, content, options, None).await
     }
 

@@ -232,6 +232,8 @@ pub(crate) fn new_session(
         answered_by: None,
         answered_since: None,
         usage: Usage::default(),
+        cost: 0.0,
+        unpriced_calls: 0,
         last_seq: 0,
         created_at: now,
         updated_at: now,

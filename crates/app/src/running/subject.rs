@@ -46,17 +46,18 @@ impl Runtime {
         });
         let request = AssemblyRequest::plain(View::Detail);
         let assembled = self.library().assemble(bundle, &request).await?;
-        let mut prompt = persona::prompt(&assembled);
+        let mut prompt = if performance.without_prompt { String::new() } else { persona::prompt(&assembled) };
         if let Some(strategy) = &offer.strategy {
             prompt.push_str(strategy);
         }
+        let stage = bundle.stage.as_ref().filter(|_| !performance.without_prompt);
         Ok(Subject {
             prompt,
             prompt_tokens,
             model,
             sampling,
             tools: specs.collect(),
-            stage: bundle.stage.as_ref().map(|stage| stage.stage.clone()),
+            stage: stage.map(|stage| stage.stage.clone()),
             fidelity: assembled.persona.fidelity.clone().unwrap_or_default(),
         })
     }

@@ -10,9 +10,11 @@ use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use tools::{Consent, EventSender, Invocation, Outcome, RunEffect, ToolEvent};
+use tracing::Instrument as _;
 
 use super::active_run::ActiveRun;
 use super::record::{NotStored, Record};
+use super::spans;
 use super::toolset::Toolset;
 
 /// A call under way: its id and its outcome.
@@ -135,8 +137,11 @@ impl ToolCaller {
             return Ok(Box::pin(std::future::ready((id, refused.into()))));
         }
         let (cancelled, events) = (record.cancel.clone(), events.clone());
+        let span = spans::execute_tool(record, &call);
         Ok(Box::pin(async move {
-            let outcome = registered.call(Invocation { call, cancelled, events, consent }).await;
+            let invocation = Invocation { call, cancelled, events, consent };
+            let outcome = registered.call(invocation).instrument(span.clone()).await;
+            spans::end_tool(&span, &outcome);
             (id, outcome)
         }))
     }

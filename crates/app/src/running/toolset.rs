@@ -106,6 +106,7 @@ impl Toolset {
         let selected = select_below(tools, &chosen(persona, mode), &above);
         let specs = selected.iter().map(|selected| selected.spec.clone()).collect();
         let strategy = agent::strategy(persona.preset(mode), persona.bias.as_ref(), &selected);
+        let strategy = strategy.filter(|_| !persona.is_silent);
         Offer { selected, specs, strategy }
     }
 

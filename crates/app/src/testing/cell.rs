@@ -1,29 +1,29 @@
 //! One cell: the conversation with the persona, then the verdicts about it.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::Arc;
 use std::time::Instant;
 
-use agent::{End, Note, TurnBody};
-use fidelity::{Budget, Cap, Cell, CellState, Exchange, ExpectationResult, Spent, Transcript};
-use llm::{ModelRef, Usage};
+use agent::{End, TurnBody};
+use fidelity::{Cap, Cell, CellState, Exchange, ExpectationResult, Transcript};
 use tokio_util::sync::CancellationToken;
 
 use super::cache::{Cache, reply_key};
 use super::judging::judge;
-use super::plan::{Plan, PlannedColumn, PlannedInput};
+use super::plan::{Plan, PlannedColumn};
+use super::planned_inputs::PlannedInput;
 use crate::Runtime;
-use crate::running::{Performance, Performed};
+use crate::running::{Meter, Performance, Performed};
 
 /// The surroundings of a cell.
 pub(super) struct Bench<'a> {
     pub(super) runtime: &'a Runtime,
     pub(super) plan: &'a Plan,
     pub(super) column: &'a PlannedColumn,
-    pub(super) budget: &'a Mutex<Budget>,
     pub(super) cancel: &'a CancellationToken,
-    /// What this cell has spent.
-    pub(super) spent: Mutex<Spent>,
+    /// Counts the calls of the persona's model for this cell.
+    pub(super) subject: Arc<Meter>,
+    /// Counts those of the judge.
+    pub(super) judge: Arc<Meter>,
 }
 
 /// The reason why a cell has no verdict.
@@ -38,37 +38,14 @@ impl Bench<'_> {
     pub(super) fn cache(&self) -> &Cache {
         &self.plan.cache
     }
-
-    /// Reserves a call.
-    pub(super) fn reserve(&self) -> Result<(), Stop> {
-        if self.cancel.is_cancelled() {
-            return Err(Stop::Cancelled);
-        }
-        self.budget.lock().unwrap_or_else(PoisonError::into_inner).reserve().map_err(Stop::Budget)
-    }
-
-    /// Settles a reserved call with the calls that were made.
-    pub(super) fn settle(&self, calls: Vec<(ModelRef, Usage)>) {
-        let mut spent = Spent::default();
-        for (_, usage) in calls {
-            // No provider tells its prices: see `Plan`.
-            spent.add(Spent {
-                calls: 1,
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                cost: None,
-            });
-        }
-        self.budget.lock().unwrap_or_else(PoisonError::into_inner).settle(spent);
-        self.spent.lock().unwrap_or_else(PoisonError::into_inner).add(spent);
-    }
 }
 
 /// Runs a cell to its end.
 pub(super) async fn run(bench: &Bench<'_>, input: &PlannedInput, mut cell: Cell) -> Cell {
     let started = Instant::now();
     let done = converse_and_judge(bench, input, &mut cell).await;
-    let spent = *bench.spent.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut spent = bench.subject.spent();
+    spent.add(bench.judge.spent());
     (cell.tokens, cell.cost) = (spent.tokens(), spent.cost);
     cell.ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     match done {
@@ -112,22 +89,23 @@ async fn converse(bench: &Bench<'_>, input: &PlannedInput, cell: &mut Cell) -> R
     let content = input.input.content.iter().chain(&input.input.turns);
     let (mut history, mut exchanges) = (Vec::new(), Vec::new());
     for message in content {
-        bench.reserve()?;
+        if bench.cancel.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
         let performance = Performance {
             history: std::mem::take(&mut history),
             message: message.clone(),
+            meter: Some(Arc::clone(&bench.subject)),
             cancel: bench.cancel.child_token(),
             ..bench.column.performance()
         };
         let before = performance.history.clone();
-        let performed = match bench.runtime.perform(performance).await {
-            Ok(performed) => performed,
-            Err(error) => {
-                bench.settle(Vec::new());
-                return Err(Stop::Failed(error.to_string()));
-            }
-        };
-        bench.settle(usages(&performed));
+        let performed = bench.runtime.perform(performance).await;
+        let performed = performed.map_err(|error| Stop::Failed(error.to_string()))?;
+        // A reply without one of its calls is not the persona's, even if the run went on.
+        if let Some(cap) = bench.subject.refused() {
+            return Err(Stop::Budget(cap));
+        }
         match performed.end {
             End::Cancelled => return Err(Stop::Cancelled),
             End::Failed => {
@@ -136,22 +114,14 @@ async fn converse(bench: &Bench<'_>, input: &PlannedInput, cell: &mut Cell) -> R
             }
             End::EndTurn | End::MaxTokens | End::Refusal | End::MaxToolRounds | End::LoopDetected => {}
         }
-        exchanges.push(exchange(message, &performed));
+        exchanges.push(exchange(message, &performed, bench.subject.take_served()));
         history = before.into_iter().chain(performed.turns).collect();
     }
     bench.cache().keep_reply(&key, &bench.column.key, &exchanges).await;
     Ok(exchanges)
 }
 
-fn usages(performed: &Performed) -> Vec<(ModelRef, Usage)> {
-    let usages = performed.notes.iter().filter_map(|note| match note {
-        Note::Usage { model, usage, .. } => Some((model.clone(), *usage)),
-        _ => None,
-    });
-    usages.collect()
-}
-
-fn exchange(message: &str, performed: &Performed) -> Exchange {
+fn exchange(message: &str, performed: &Performed, model: Option<String>) -> Exchange {
     let texts = performed.turns.iter().filter_map(|turn| match &turn.body {
         TurnBody::AssistantText { content } => Some(content.as_str()),
         _ => None,
@@ -165,5 +135,6 @@ fn exchange(message: &str, performed: &Performed) -> Exchange {
         reply: texts.collect::<Vec<_>>().join("\n\n"),
         calls: calls.collect(),
         end: performed.end.as_str().to_owned(),
+        model,
     }
 }

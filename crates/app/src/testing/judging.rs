@@ -1,6 +1,11 @@
 //! Asking a judge about one expectation.
 
-use fidelity::{Check, Expectation, ExpectationResult, Finding, Judging, Question, Transcript, Votes};
+use std::sync::Arc;
+
+use fidelity::{
+    Answerer, Check, Expectation, ExpectationResult, Finding, Judging, Question, Transcript, Votes,
+    is_same_model,
+};
 use llm::ModelRef;
 use uuid::Uuid;
 
@@ -20,19 +25,27 @@ pub(super) async fn judge(
     let Some(judge) = bench.plan.judge.as_ref() else {
         return Err(Stop::Failed("there is no judge".to_owned()));
     };
-    let (mut findings, mut votes) = (Vec::new(), Votes::default());
+    let (subject, judge_name) = (bench.column.subject.model.to_string(), judge.to_string());
+    let (mut findings, mut votes, mut self_judged) = (Vec::new(), Votes::default(), false);
     for at in transcript.chosen(expectation.on) {
         let question = Question::new(check.clone(), transcript, at);
-        let (finding, cast) = ask(bench, judge, Judging::new(question, bench.plan.votes)).await?;
+        let judging = ask(bench, judge, Judging::new(question, bench.plan.votes)).await?;
+        let (finding, cast) = judging.outcome();
+        let served = transcript.exchanges.get(at).and_then(|exchange| exchange.model.as_deref());
+        let subject = Answerer { configured: &subject, served };
+        self_judged |= judging
+            .models()
+            .any(|served| is_same_model(subject, Answerer { configured: &judge_name, served }));
         findings.push(finding);
         votes.merge(cast);
     }
     let mut result = ExpectationResult::new(expectation, Finding::combined(&findings), Some(votes));
-    result.self_judged = *judge == bench.column.subject.model;
+    result.self_judged = self_judged;
     Ok(result)
 }
 
-async fn ask(bench: &Bench<'_>, judge: &ModelRef, mut judging: Judging) -> Result<(Finding, Votes), Stop> {
+/// Asks until every vote is cast.
+async fn ask(bench: &Bench<'_>, judge: &ModelRef, mut judging: Judging) -> Result<Judging, Stop> {
     while let Some(vote) = judging.next() {
         let key = vote_key(judge, judging.question(), vote);
         if let Some(known) = bench.cache().vote(&key).await {
@@ -45,14 +58,20 @@ async fn ask(bench: &Bench<'_>, judge: &ModelRef, mut judging: Judging) -> Resul
                 break ballot;
             }
         };
-        bench.reserve()?;
-        let question = ModelQuestion { model: judge.clone(), system: ballot.system, message: ballot.message };
+        let question = ModelQuestion {
+            model: judge.clone(),
+            system: ballot.system,
+            message: ballot.message,
+            meter: Some(Arc::clone(&bench.judge)),
+        };
         let asked = bench.runtime.ask(question, bench.cancel).await;
-        bench
-            .settle(asked.as_ref().map_or_else(|_| Vec::new(), |answer| vec![(judge.clone(), answer.usage)]));
+        if let Some(cap) = bench.judge.refused() {
+            return Err(Stop::Budget(cap));
+        }
         match asked {
             Ok(answer) => {
-                if let Some(vote) = judging.on_answer(&answer.text) {
+                let served = bench.judge.take_served();
+                if let Some(vote) = judging.on_answer(&answer.text, served.as_deref()) {
                     bench.cache().keep_vote(&key, &bench.column.key, &vote).await;
                 }
             }
@@ -62,5 +81,5 @@ async fn ask(bench: &Bench<'_>, judge: &ModelRef, mut judging: Judging) -> Resul
             }
         }
     }
-    Ok(judging.outcome())
+    Ok(judging)
 }

@@ -3,28 +3,29 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fidelity::{Caps, Cell, Check, Column, Estimate, Expectation, RunState, Spent, Tally, TestReport};
-use llm::ModelRef;
-use persona::{
-    AssemblyRequest, Bundle, Entity, Fidelity, Kind, Name, Scope, TestInput, TokenCounter as _, limits,
+use fidelity::limits::REPLY_TOKENS;
+use fidelity::{
+    Baseline, Caps, Cell, Check, Column, Estimate, Expectation, NO_PERSONA, Piece, RunState, Spent, Tally,
+    TestReport,
 };
-use serde::Serialize;
-use serde_json::json;
+use llm::ModelRef;
+use persona::{AssemblyRequest, Bundle, Fidelity, Kind, Name, Scope, TokenCounter as _};
+use store::FullRevision;
 use uuid::Uuid;
 
 use super::MOST_CELLS;
-use super::cache::{Cache, hash, subject_key};
+use super::cache::{Cache, subject_key};
+use super::pieces::pieces;
+use super::planned_inputs::{PlannedInput, planned_inputs};
 use super::run::now;
 use crate::inputs::{CompareTests, RevisionText, TestOptions, TestPersona};
 use crate::running::{Performance, Subject};
-use crate::{Error, Library, ModelError, Result, Runtime, TestError, Tokenizer, ValueError};
+use crate::{Error, Library, ModelError, Result, Runtime, TestError, Tokenizer};
 
 /// The version of a persona that is in use, as a column's name.
-const NOW: &str = "now";
+pub(super) const NOW: &str = "now";
 /// The tag that comparisons take as A.
 const PRODUCTION: &str = "production";
-/// Tokens of a reply, for estimates.
-const REPLY_TOKENS: u64 = 300;
 /// Tokens of a judge's instructions and answer, for estimates.
 const VERDICT_TOKENS: u64 = 600;
 
@@ -33,7 +34,10 @@ const VERDICT_TOKENS: u64 = 600;
 pub(super) struct Plan {
     pub(super) id: Uuid,
     persona: Name,
+    scope: Option<Scope>,
     pub(super) columns: Vec<PlannedColumn>,
+    /// The model without the persona, if the lift is measured.
+    pub(super) baseline: Option<PlannedColumn>,
     pub(super) inputs: Vec<PlannedInput>,
     pub(super) judge: Option<ModelRef>,
     pub(super) votes: u32,
@@ -43,7 +47,7 @@ pub(super) struct Plan {
     estimate: Estimate,
 }
 
-/// A version of the persona.
+/// A version of the persona, or its model without it.
 #[derive(Debug)]
 pub(super) struct PlannedColumn {
     pub(super) name: String,
@@ -51,16 +55,13 @@ pub(super) struct PlannedColumn {
     /// The hash of the subject.
     pub(super) key: String,
     bundle: Arc<Bundle>,
+    pieces: BTreeMap<String, Piece>,
     reads_project: bool,
+    without_prompt: bool,
 }
 
-/// An input with its expectations.
-#[derive(Debug)]
-pub(super) struct PlannedInput {
-    pub(super) input: TestInput,
-    pub(super) expectations: Vec<Expectation>,
-    samples: u32,
-}
+/// A persona as it is now, or as it was at a revision.
+type Version = (Arc<Bundle>, Option<FullRevision>);
 
 impl PlannedColumn {
     /// A performance of this version. The model is fixed: a reply of another one is another subject's.
@@ -69,6 +70,7 @@ impl PlannedColumn {
             frozen: Some(Arc::clone(&self.bundle)),
             model: Some(self.subject.model.clone()),
             reads_project: self.reads_project,
+            without_prompt: self.without_prompt,
             ..Performance::new(self.bundle.persona.name.clone(), "")
         }
     }
@@ -78,8 +80,17 @@ impl PlannedColumn {
             column: self.name.clone(),
             revision: self.bundle.meta.revision,
             subject: self.key.clone(),
-            pieces: pieces(&self.bundle),
+            pieces: self.pieces.clone(),
             changed: Vec::new(),
+            model: self.subject.model.to_string(),
+            summary: Tally::default(),
+        }
+    }
+
+    fn baseline_report(&self) -> Baseline {
+        Baseline {
+            column: self.name.clone(),
+            subject: self.key.clone(),
             model: self.subject.model.to_string(),
             summary: Tally::default(),
         }
@@ -88,8 +99,8 @@ impl PlannedColumn {
 
 impl Plan {
     pub(super) async fn of_test(runtime: &Runtime, input: TestPersona) -> Result<Self> {
-        let TestPersona { persona, revision, scope, options } = input;
-        Self::new(runtime, persona, scope, vec![revision], options).await
+        let TestPersona { persona, revision, scope, lift, options } = input;
+        Self::new(runtime, (persona, scope), vec![revision], lift, options).await
     }
 
     pub(super) async fn of_comparison(runtime: &Runtime, input: CompareTests) -> Result<Self> {
@@ -98,14 +109,14 @@ impl Plan {
         if b.as_ref() == Some(&a) {
             return Err(TestError::SameVersion { persona, same: a.0 }.into());
         }
-        Self::new(runtime, persona, scope, vec![Some(a), b], options).await
+        Self::new(runtime, (persona, scope), vec![Some(a), b], false, options).await
     }
 
     async fn new(
         runtime: &Runtime,
-        persona: Name,
-        scope: Option<Scope>,
+        (persona, scope): (Name, Option<Scope>),
         versions: Vec<Option<RevisionText>>,
+        with_lift: bool,
         options: TestOptions,
     ) -> Result<Self> {
         let library = runtime.library();
@@ -117,38 +128,47 @@ impl Plan {
         // The inputs of the newer version: both sides answer the same.
         let bundle = bundles
             .last()
-            .map(|(_, bundle)| Arc::clone(bundle))
+            .map(|(_, (bundle, _))| Arc::clone(bundle))
             .ok_or_else(|| Error::from(TestError::NoInputs { persona: persona.clone() }))?;
-        let inputs = inputs(library, &persona, &bundle, &options).await?;
+        let inputs = planned_inputs(library, &persona, &bundle, &options).await?;
+        let names: Vec<Name> = inputs.iter().map(|input| input.input.name.clone()).collect();
         let uses_tools = inputs.iter().flat_map(|input| &input.expectations);
         let reads_project =
             uses_tools.into_iter().any(|it| matches!(it.check, Check::Calls(_) | Check::CallsNot(_)));
         let mut columns = Vec::with_capacity(bundles.len());
-        for (name, bundle) in bundles {
-            columns.push(column(runtime, name, bundle, reads_project, options.model.clone()).await?);
+        for (name, (bundle, frozen)) in bundles {
+            let pieces = pieces(library, &bundle, frozen.as_ref(), &names).await?;
+            let new = NewColumn { name, bundle, pieces, reads_project, without_prompt: false };
+            columns.push(new.prepared(runtime, options.model.clone()).await?);
         }
+        let baseline = match columns.last().filter(|_| with_lift) {
+            Some(column) => Some(column.baseline(runtime).await?),
+            None => None,
+        };
         let settings = columns.last().map(|it| it.subject.fidelity.clone()).unwrap_or_default();
         let is_judged = inputs.iter().flat_map(|input| &input.expectations).any(Expectation::is_judged);
         let judge = match is_judged {
             true => Some(judge(runtime, &options, &settings, &columns).await?),
             false => None,
         };
-        let caps = caps(&options, &columns)?;
+        let caps = caps(runtime, &options, &columns, judge.as_ref())?;
         let votes = settings.votes.unwrap_or(1);
-        let cells = columns.len() * inputs.iter().map(|input| input.samples as usize).sum::<usize>();
+        let sides = columns.len() + usize::from(baseline.is_some());
+        let cells = sides * inputs.iter().map(|input| input.samples as usize).sum::<usize>();
         if cells > MOST_CELLS {
             return Err(TestError::TooManyCells { count: cells, most: MOST_CELLS }.into());
         }
-        let estimate = estimate(&columns, &inputs, votes);
+        let estimate = estimate(columns.iter().chain(&baseline), &inputs, votes);
         let cache = Cache { library: library.clone(), persona: persona.to_string(), fresh: options.fresh };
         let pass = settings.pass.unwrap_or(Fidelity::PASS);
-        Ok(Self { id: Uuid::now_v7(), persona, columns, inputs, judge, votes, pass, caps, cache, estimate })
+        let id = Uuid::now_v7();
+        Ok(Self { id, persona, scope, columns, baseline, inputs, judge, votes, pass, caps, cache, estimate })
     }
 
     /// The report of the run before its first cell.
     pub(super) fn report(&self) -> TestReport {
         let mut cells = Vec::new();
-        for column in &self.columns {
+        for column in self.all_columns() {
             for input in &self.inputs {
                 let waiting = |sample| Cell::waiting(input.input.name.as_str(), column.name.as_str(), sample);
                 cells.extend((0..input.samples).map(waiting));
@@ -157,6 +177,7 @@ impl Plan {
         let mut report = TestReport {
             id: self.id.to_string(),
             persona: self.persona.to_string(),
+            scope: self.scope,
             state: RunState::Running,
             reached: None,
             judge: self.judge.as_ref().map(ToString::to_string),
@@ -166,11 +187,18 @@ impl Plan {
             columns: self.columns.iter().map(PlannedColumn::report).collect(),
             cells,
             comparison: None,
+            baseline: self.baseline.as_ref().map(PlannedColumn::baseline_report),
+            lift: None,
             started_at: now(),
             ended_at: None,
         };
         report.tally();
         report
+    }
+
+    /// The versions of the persona, then the model without it.
+    pub(super) fn all_columns(&self) -> impl Iterator<Item = &PlannedColumn> {
+        self.columns.iter().chain(&self.baseline)
     }
 
     /// More cells for inputs with a `must` that flipped: as many samples again, on both sides.
@@ -193,83 +221,62 @@ impl Plan {
 }
 
 /// A version of a persona: as it is now, or as it was.
-async fn version_of(
+pub(super) async fn version_of(
     library: &Library,
     persona: &Name,
     scope: Option<Scope>,
     version: Option<&RevisionText>,
-) -> Result<Arc<Bundle>> {
-    Ok(Arc::new(match version {
-        Some(version) => library.frozen(persona, scope, &version.parse()).await?,
-        None => library.load(persona, scope, &AssemblyRequest::default()).await?.bundle.clone(),
-    }))
+) -> Result<Version> {
+    let Some(version) = version else {
+        let loaded = library.load(persona, scope, &AssemblyRequest::default()).await?;
+        return Ok((Arc::new(loaded.bundle.clone()), None));
+    };
+    let wanted = version.parse();
+    let bundle = library.frozen(persona, scope, &wanted).await?;
+    let (_, revision) = library.revision(Kind::Persona, persona, scope, &wanted).await?;
+    Ok((Arc::new(bundle), Some(revision)))
 }
 
-async fn column(
-    runtime: &Runtime,
+/// A column before its model is known.
+struct NewColumn {
     name: String,
     bundle: Arc<Bundle>,
+    pieces: BTreeMap<String, Piece>,
     reads_project: bool,
-    model: Option<ModelRef>,
-) -> Result<PlannedColumn> {
-    if let Some(model) = &model {
-        runtime.check_provider(model).await?;
-    }
-    let performance = Performance {
-        frozen: Some(Arc::clone(&bundle)),
-        model,
-        reads_project,
-        ..Performance::new(bundle.persona.name.clone(), "")
-    };
-    let subject = runtime.subject(&performance, &bundle).await?;
-    let key = subject_key(&subject);
-    Ok(PlannedColumn { name, subject, key, bundle, reads_project })
+    without_prompt: bool,
 }
 
-/// The inputs to run: the named ones, or all of the persona's.
-async fn inputs(
-    library: &Library,
-    persona: &Name,
-    bundle: &Bundle,
-    options: &TestOptions,
-) -> Result<Vec<PlannedInput>> {
-    if let Some(samples) = options.samples
-        && !(1..=limits::SAMPLES).contains(&samples)
-    {
-        let (high, value) = (limits::SAMPLES as usize, samples as usize);
-        return Err(ValueError::OutOfRange { field: "samples", low: 1, high, value }.into());
-    }
-    let linked = library.assemble(bundle, &AssemblyRequest::default()).await?.persona.test_inputs.clone();
-    let names = options.inputs.clone().filter(|names| !names.is_empty()).unwrap_or(linked);
-    if names.is_empty() {
-        return Err(TestError::NoInputs { persona: persona.clone() }.into());
-    }
-    let mut planned: Vec<PlannedInput> = Vec::with_capacity(names.len());
-    for name in names {
-        if planned.iter().any(|known| known.input.name == name) {
-            return Err(ValueError::NamedTwice { field: "inputs".to_owned(), name }.into());
+impl NewColumn {
+    async fn prepared(self, runtime: &Runtime, model: Option<ModelRef>) -> Result<PlannedColumn> {
+        let Self { name, bundle, pieces, reads_project, without_prompt } = self;
+        if let Some(model) = &model {
+            runtime.check_provider(model).await?;
         }
-        let seen = library.look_up::<TestInput>(bundle.meta.scope, None, &name).await?;
-        let input = match seen {
-            Some((_, input)) => input,
-            // A base in a stronger scope, or the caller's own choice.
-            None => match library.scopes.get::<TestInput>(&name, None).await? {
-                Some(stored) => stored.entity,
-                None => return Err(library.missing(Kind::TestInput, &name).await),
-            },
+        let performance = Performance {
+            frozen: Some(Arc::clone(&bundle)),
+            model,
+            reads_project,
+            without_prompt,
+            ..Performance::new(bundle.persona.name.clone(), "")
         };
-        if input.content.as_deref().is_none_or(|content| content.trim().is_empty()) {
-            return Err(TestError::NoContent { input: name }.into());
-        }
-        let expectations = fidelity::expectations(&input).map_err(|source| Error::Invalid {
-            kind: Kind::TestInput,
-            name: name.clone(),
-            source,
-        })?;
-        let samples = options.samples.or(input.samples).unwrap_or(1);
-        planned.push(PlannedInput { input, expectations, samples });
+        let subject = runtime.subject(&performance, &bundle).await?;
+        let key = subject_key(&subject);
+        Ok(PlannedColumn { name, subject, key, bundle, pieces, reads_project, without_prompt })
     }
-    Ok(planned)
+}
+
+impl PlannedColumn {
+    /// The same model with the same tools and settings, without the persona's text.
+    async fn baseline(&self, runtime: &Runtime) -> Result<Self> {
+        let new = NewColumn {
+            name: NO_PERSONA.to_owned(),
+            bundle: Arc::clone(&self.bundle),
+            pieces: BTreeMap::new(),
+            reads_project: self.reads_project,
+            without_prompt: true,
+        };
+        new.prepared(runtime, Some(self.subject.model.clone())).await
+    }
 }
 
 /// The judge: the caller's, the persona's, or the model that is tested.
@@ -294,16 +301,26 @@ async fn judge(
     Ok(judge)
 }
 
-/// The budget. No provider tells its prices yet, so a cost alone bounds nothing and is refused.
-fn caps(options: &TestOptions, columns: &[PlannedColumn]) -> Result<Caps> {
+/// The budget. A cost bounds nothing if the price of one of the models is unknown.
+fn caps(
+    runtime: &Runtime,
+    options: &TestOptions,
+    columns: &[PlannedColumn],
+    judge: Option<&ModelRef>,
+) -> Result<Caps> {
     let TestOptions { max_calls: calls, max_tokens: tokens, max_cost: cost, .. } = options;
-    if let (Some(_), None, None, Some(column)) = (cost, calls, tokens, columns.last()) {
-        return Err(TestError::Unpriced { model: column.subject.model.to_string() }.into());
+    let models = columns.iter().map(|column| &column.subject.model).chain(judge);
+    if let (Some(_), Some(model)) = (cost, models.into_iter().find(|model| runtime.price(model).is_none())) {
+        return Err(TestError::Unpriced { model: model.to_string() }.into());
     }
     Ok(Caps { calls: *calls, tokens: *tokens, cost: *cost })
 }
 
-fn estimate(columns: &[PlannedColumn], inputs: &[PlannedInput], votes: u32) -> Estimate {
+fn estimate<'a>(
+    columns: impl Iterator<Item = &'a PlannedColumn>,
+    inputs: &[PlannedInput],
+    votes: u32,
+) -> Estimate {
     let mut estimate = Estimate::default();
     for column in columns {
         for PlannedInput { input, expectations, samples } in inputs {
@@ -326,47 +343,4 @@ fn estimate(columns: &[PlannedColumn], inputs: &[PlannedInput], votes: u32) -> E
     }
     estimate.calls = estimate.subject_calls + estimate.judge_calls;
     estimate
-}
-
-/// Hashes of the persona, its bases and their pieces.
-fn pieces(bundle: &Bundle) -> BTreeMap<String, String> {
-    fn put<T: Entity + Serialize>(found: &mut BTreeMap<String, String>, entities: &[T]) {
-        for entity in entities {
-            let key = format!("{}:{}", T::KIND.as_str(), entity.name());
-            found.insert(key, hash(&json!(entity))[..8].to_owned());
-        }
-    }
-    let mut found = BTreeMap::new();
-    for base in &bundle.bases {
-        put(&mut found, std::slice::from_ref(&base.persona));
-        put(&mut found, &base.parts);
-        put(&mut found, &base.traits);
-        put(&mut found, &base.skills);
-        put(&mut found, &base.guardrails);
-    }
-    put(&mut found, std::slice::from_ref(&bundle.persona));
-    put(&mut found, &bundle.parts);
-    put(&mut found, &bundle.traits);
-    put(&mut found, &bundle.skills);
-    put(&mut found, &bundle.guardrails);
-    if let Some(stage) = &bundle.stage {
-        put(&mut found, &stage.parts);
-    }
-    found
-}
-
-/// Names the pieces that changed since the run, where it tested the persona as it was then in use.
-pub(super) async fn mark_changed(runtime: &Runtime, report: &mut TestReport) {
-    let Ok(persona) = Name::parse(&report.persona) else { return };
-    for column in report.columns.iter_mut().filter(|column| column.column == NOW) {
-        let loaded = runtime.library().load(&persona, None, &AssemblyRequest::default()).await;
-        let Ok(loaded) = loaded else { continue };
-        let current = pieces(&loaded.bundle);
-        let names = column.pieces.keys().chain(current.keys());
-        let differs = |name: &&String| column.pieces.get(*name) != current.get(*name);
-        let mut changed: Vec<String> = names.filter(differs).cloned().collect();
-        changed.sort();
-        changed.dedup();
-        column.changed = changed;
-    }
 }

@@ -37,6 +37,42 @@ async fn a_library(world: &World) {
     world.persona(Scope::Project, coder).await;
 }
 
+/// A base of the builtins stays one: whatever another library defines, and without a copy.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_keeps_the_base_that_its_author_named() {
+    in_each_world(async |world| {
+        for scope in [Scope::Shared, Scope::Global, Scope::Project] {
+            let reviewer =
+                json!({ "name": "reviewer", "extends": "builtin:code_reviewer", "summary": "Mine." });
+            world.persona(scope, reviewer).await;
+            let bundle = world.library.export(&[(Kind::Persona, name("reviewer"))], None).await.unwrap();
+            assert!(bundle.toml.contains("extends = \"builtin:code_reviewer\""), "{}", bundle.toml);
+            assert!(!bundle.toml.contains("[personas.code_reviewer]"), "{}", bundle.toml);
+            assert!(bundle.missing.is_empty(), "{:?}", bundle.missing);
+            let plan = world.library.plan_import(unnamed(&bundle.toml), Some(scope)).await.unwrap();
+            assert_eq!(changes(&plan), [(Kind::Persona, "reviewer", ImportChange::Unchanged)], "{scope}");
+            let all = world.library.export_all(Some(scope)).await.unwrap();
+            assert_eq!((all.toml, all.missing.len()), (bundle.toml, 0), "{scope}");
+        }
+        // A persona may extend the builtin of its own name, and a plain name beside it carries the base.
+        let critic = json!({ "name": "critic", "extends": "builtin:critic", "summary": "Mine." });
+        world.persona(Scope::Shared, critic).await;
+        let names = [(Kind::Persona, name("critic")), (Kind::Persona, name("reviewer"))];
+        let bundle = world.library.export(&names, None).await.unwrap().toml;
+        let plan = world.library.plan_import(unnamed(&bundle), Some(Scope::Shared)).await.unwrap();
+        assert_eq!(plan.changes(), 0, "{bundle}");
+        world
+            .persona(Scope::Shared, json!({ "name": "plain", "extends": "doc_writer", "summary": "x" }))
+            .await;
+        let plain = world.library.export(&[(Kind::Persona, name("plain"))], None).await.unwrap().toml;
+        assert!(
+            plain.contains("extends = \"doc_writer\"") && plain.contains("[personas.doc_writer]"),
+            "{plain}"
+        );
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bundle_carries_all_that_a_persona_refers_to() {
     in_each_world(async |world| {
@@ -433,6 +469,26 @@ async fn an_export_of_a_scope_follows_what_each_reference_means() {
         let heir = json!({ "name": "heir", "extends": "base", "parts": [{ "name": "calm" }] });
         world.persona(Scope::Project, heir).await;
         assert_eq!(code(world.library.export_all(Some(Scope::Project)).await), Code::NameClash);
+    })
+    .await;
+}
+
+/// A plan stores nothing, and does not say so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_names_its_own_steps() {
+    with_files("", "", async |world| {
+        let text = "[skills.look]\ncontent = \"Look.\"\n";
+        let mut steps = Vec::new();
+        world.library.follow_plan(unnamed(text), None, &mut |at| steps.push(at.step)).await.unwrap();
+        assert_eq!(steps, ["compare", "check"]);
+        let mut steps = Vec::new();
+        let author = &world.author;
+        world
+            .library
+            .follow_import(author, unnamed(text), None, None, &mut |at| steps.push(at.step))
+            .await
+            .unwrap();
+        assert_eq!(steps, ["compare", "store"]);
     })
     .await;
 }

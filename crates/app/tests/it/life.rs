@@ -3,9 +3,9 @@
 use app::inputs::{
     AddPart, AddStage, AssignArc, CreatePersona, Delete, List, Search, StagePart, UpdatePersona,
 };
-use app::{Author, ErrorKind, Library, OpenOptions};
+use app::{Author, Code, ErrorKind, Library, OpenOptions};
 use persona::{Kind, Part, Scope};
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::on_each_engine;
 
 use crate::world::{input, view};
@@ -182,6 +182,32 @@ async fn walk_an_arc(library: &Library, author: &Author) {
     assert_eq!(view(library, json!({ "name": "mentor" })).await["scope"], "shared");
 }
 
+/// Overrides, filters and budgets mean the same as in a load, and keep nothing.
+async fn compile_for_one_call(library: &Library) {
+    for fields in [
+        json!({ "overrides": { "tone": "plain-tone" } }),
+        json!({ "types": ["tone"] }),
+        json!({ "limit": 1, "detail": false }),
+        json!({ "max_tokens": 400 }),
+    ] {
+        let with = |more: Value| {
+            let mut all = fields.as_object().unwrap().clone();
+            all.extend(more.as_object().unwrap().clone());
+            Value::Object(all)
+        };
+        let asked = with(json!({ "name": "critic" }));
+        let compiled = serde_json::to_value(library.compile_persona(&input(asked)).await.unwrap()).unwrap();
+        let viewed = view(library, with(json!({ "name": "critic", "compiled": true }))).await;
+        assert_eq!(compiled, viewed, "the tokens are those of the whole answer");
+        let kept = view(library, json!({ "name": "critic" })).await;
+        assert_eq!(kept["compiled_stale"], false, "{fields}");
+        let both = library.compile_persona(&input(with(json!({ "name": "critic", "both": true })))).await;
+        assert_eq!(both.unwrap_err().code(), Code::ConflictingFields, "{fields}");
+    }
+    let none = json!({ "name": "critic", "overrides": {}, "types": [], "both": true });
+    assert!(library.compile_persona(&input(none)).await.unwrap().compiled_at.is_some());
+}
+
 async fn compile_and_find(library: &Library, author: &Author) {
     let both = json!({ "name": "guide", "both": true });
     let compiled = serde_json::to_value(library.compile_persona(&input(both)).await.unwrap()).unwrap();
@@ -200,6 +226,7 @@ async fn compile_and_find(library: &Library, author: &Author) {
         builtin.compiled_detail.is_some_and(|text| !text.is_empty()) && builtin.compiled_summary.is_none()
     );
     assert_eq!(view(library, json!({ "name": "critic" })).await["compiled_stale"], false);
+    compile_for_one_call(library).await;
     let manifest = library.manifest(&input(json!({ "name": "guide" }))).await.unwrap();
     assert_eq!(manifest.parts.len(), 2);
 

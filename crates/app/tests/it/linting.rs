@@ -336,3 +336,75 @@ async fn references_across_pages_are_known() {
     })
     .await;
 }
+
+const UNREADABLE: &str = r#"
+[test_inputs.pattern]
+content = "Hi"
+expectations = ["Greets back.", { matches = "(" }]
+
+[test_inputs.schema]
+content = "Hi"
+expectations = [{ json = { schema = "{" } }]
+
+[test_inputs.fine]
+content = "Hi"
+expectations = [{ matches = "^(yes|no)" }, { json = { schema = "{}" } }]
+"#;
+
+/// A file is read without reading patterns and schemas. Lint does, before a test fails.
+#[tokio::test(flavor = "multi_thread")]
+async fn unreadable_expectations_of_files_are_found() {
+    with_files("", UNREADABLE, async |world| {
+        let report = world.library.lint(LintOptions::default()).await.unwrap();
+        let found: Vec<&LintFinding> =
+            report.findings.iter().filter(|found| found.rule.as_str() == "unreadable-expectation").collect();
+        let fields: Vec<Option<&str>> = found.iter().map(|found| found.field.as_deref()).collect();
+        assert_eq!(fields, [Some("expectations[1].matches"), Some("expectations[0].json.schema")]);
+        assert!(found.iter().all(|found| found.level == Level::Error && found.line.is_some()), "{found:?}");
+        assert!(found[0].message.contains("regular expression"), "{}", found[0].message);
+    })
+    .await;
+}
+
+/// No write takes an expectation that no test can read.
+#[tokio::test(flavor = "multi_thread")]
+async fn unreadable_expectations_are_not_saved() {
+    in_each_world(async |world| {
+        let save = async |expectation: serde_json::Value| {
+            let entity = json!({ "content": "Hi", "expectations": [expectation] });
+            let input = json!({ "kind": "test_input", "name": "hi", "entity": entity });
+            world.library.save_entity(&world.author, serde_json::from_value(input).unwrap()).await
+        };
+        for (expectation, field) in [
+            (json!({ "matches": "(" }), "expectations[0].matches"),
+            (json!({ "json": { "schema": "{" } }), "expectations[0].json.schema"),
+            (json!({ "json": { "schema": r#"{"type": 5}"# } }), "expectations[0].json.schema"),
+        ] {
+            let report = save(expectation).await.expect_err("unreadable").report();
+            assert_eq!((report.code, report.subject.field.as_deref()), (Code::InvalidField, Some(field)));
+        }
+        save(json!({ "matches": "^Hi" })).await.unwrap();
+        let amended =
+            json!({ "kind": "test_input", "name": "hi", "entity": { "expectations": [{ "matches": "(" }] } });
+        let amended =
+            world.library.amend_entity(&world.author, serde_json::from_value(amended).unwrap()).await;
+        assert!(amended.is_err());
+    })
+    .await;
+}
+
+/// The builtins are examples: lint finds nothing in them that a user would have to explain.
+#[tokio::test(flavor = "multi_thread")]
+async fn builtins_have_no_findings() {
+    with_files("", "", async |world| {
+        let options = LintOptions { scopes: vec![Scope::Builtin], ..LintOptions::default() };
+        let report = world.library.lint(options).await.unwrap();
+        let lines: Vec<String> = report
+            .findings
+            .iter()
+            .map(|found| format!("{} {:?}: {}", found.rule, found.name, found.message))
+            .collect();
+        assert_eq!(lines, Vec::<String>::new());
+    })
+    .await;
+}

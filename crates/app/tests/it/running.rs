@@ -2,6 +2,7 @@
 
 mod approving;
 mod basics;
+mod costs;
 mod crashing;
 mod delegating;
 mod editing;

@@ -26,6 +26,7 @@ async fn a_persona_that_says_nothing_is_not_created() {
                 json!({ "name": "mute", "display_name": "Mute", "tags": ["x"], "greetings": ["Hello."] }),
                 json!({ "name": "mute", "system_prompt": " ", "tool_preset": "read_only" }),
                 json!({ "name": "mute", "system_prompt": "\u{200B}", "detail": "\u{2060}\n" }),
+                json!({ "name": "mute", "system_prompt": "\u{2800}\u{2800}" }),
             ] {
                 let report = refused(create(world, scope, silent.clone()).await);
                 assert_eq!((report.code, report.subject.name.as_deref()), (Code::SaysNothing, Some("mute")));

@@ -1,14 +1,21 @@
 //! Tests of personas behind a model that rehearses over real HTTP, on both engines.
 
+mod budget;
+mod lift;
+mod stale;
+
+use std::collections::BTreeMap;
+
 use agent::Mode;
 use app::inputs::{CompareTests, TestPersona};
 use app::testing::{RunOutcome, StartedTest, TestEvent, TestReport};
 use app::{Code, Runtime};
 use persona::{Kind, Scope};
+use providers::{Kind as Protocol, Providers};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::running::stage::{Stage, offered, on_stage_with};
+use crate::running::stage::{Stage, offered, on_stage_with, settings};
 use crate::world::{input, name, refused};
 
 /// Judges are told apart by their model; a question is told apart by its proposition.
@@ -42,6 +49,9 @@ fault = { status = 401 }
 [[reply]]
 when = { model = "judge" }
 text = '{"evidence": "", "reason": "No occasion.", "verdict": "not_shown"}'
+[[reply]]
+when = { model = "lost" }
+fault = { status = 401 }
 [[reply]]
 when = { system = "rude", last_user = "hi" }
 text = "Go away."
@@ -207,7 +217,40 @@ async fn a_model_that_judges_itself_is_advisory() {
     on_stage_with(&toml, SCRIPT, async |stage| {
         let report = tested(stage, json!({ "model": "stage/judge" })).await;
         assert_eq!(report.judge.as_deref(), Some("stage/judge"));
-        assert!(report.columns[0].summary.self_judged);
+        // Its verdict is shown and does not gate.
+        assert_eq!(shown(&report), ["unjudged 1.0 unjudged,held"]);
+        assert!(report.cells[0].expectations[0].self_judged && report.cells[0].advisory);
+        let summary = &report.columns[0].summary;
+        assert!(summary.self_judged && summary.advisory == 1);
+        assert_eq!(report.outcome(), RunOutcome::Passed);
+        assert!(app::testing::report::text(&report).contains("do not gate"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_known_by_the_name_in_its_answers() {
+    let toml = project("'Scores well.'").replace("judge = 'stage/judge'", "judge = 'mirror/actor'");
+    let script = "[[reply]]\ntext = '9/10'\n";
+    on_stage_with(&toml, script, async |stage| {
+        // Another name for the same model.
+        let runtime = stage
+            .restarted_with(|options| {
+                let provider =
+                    |name: &str| (name.to_owned(), settings(Protocol::OpenaiChat, &stage.model.url()));
+                let both = BTreeMap::from([provider("stage"), provider("mirror")]);
+                options.providers = Providers::build(both, &|_| None).unwrap();
+            })
+            .await;
+        let report = runtime.test_persona(test(json!({}))).await.unwrap();
+        assert_eq!(report.judge.as_deref(), Some("mirror/actor"));
+        assert!(report.cells[0].expectations[0].self_judged, "{report:?}");
+        // Also where the reply is kept from before.
+        let judge = json!({ "judge": "stage/judge" });
+        let other = runtime.test_persona(test(judge)).await.unwrap();
+        assert!(!other.cells[0].expectations[0].self_judged && other.cells[0].cached);
+        let again = runtime.test_persona(test(json!({}))).await.unwrap();
+        assert!(again.cells[0].expectations[0].self_judged && again.cells[0].cached);
     })
     .await;
 }
@@ -374,6 +417,13 @@ async fn versions_are_compared() {
         assert_eq!(serde_json::to_value(comparison.verdict).unwrap(), "regressed", "{comparison:?}");
         assert_eq!(worse.outcome(), RunOutcome::Failed);
         assert_eq!(comparison.delta, Some(-1.0));
+        // A side that cannot be had is no comparison.
+        let lost =
+            edited.compare_persona(compare(json!({ "fresh": true, "model": "stage/lost" }))).await.unwrap();
+        let comparison = lost.comparison.as_ref().unwrap();
+        assert_eq!((comparison.compared, comparison.inputs_needed), (0, None));
+        assert_eq!(lost.columns.iter().map(|it| it.summary.cells.error).collect::<Vec<_>>(), [6, 6]);
+        assert_eq!(lost.outcome(), RunOutcome::Failed);
         // Fewer inputs never tell.
         let few = edited.compare_persona(compare(json!({ "inputs": ["i0", "i1"] }))).await.unwrap();
         let comparison = few.comparison.as_ref().unwrap();

@@ -18,7 +18,13 @@ impl TokenCounter for Blanks {
 }
 
 fn exchange(reply: &str) -> Exchange {
-    Exchange { user: "?".to_owned(), reply: reply.to_owned(), calls: Vec::new(), end: "end_turn".to_owned() }
+    Exchange {
+        user: "?".to_owned(),
+        reply: reply.to_owned(),
+        calls: Vec::new(),
+        end: "end_turn".to_owned(),
+        model: None,
+    }
 }
 
 fn verdict_of(expected: &Value, exchanges: &[Exchange], prompt: &str) -> Verdict {

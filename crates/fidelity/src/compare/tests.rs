@@ -46,8 +46,46 @@ fn fewer_than_five_inputs_never_give_a_statistical_verdict() {
         let b = vec!["0"; count].join(" ");
         let compared = compare(&cells(&a), &cells(&b));
         assert_eq!(compared.verdict, ComparisonVerdict::CannotTell);
-        assert_eq!(compared.inputs_needed, Some(5));
+        // Without a score there is nothing to go by.
+        assert_eq!(compared.inputs_needed, (count > 0).then_some(5));
     }
+}
+
+#[test]
+fn errors_are_not_scores() {
+    let error = |input: usize| Cell { state: CellState::Error, score: None, ..cell(input, 0, 0.0) };
+    let all: Vec<Cell> = (0..5).map(error).collect();
+    let compared = compare(&all, &all);
+    assert_eq!((compared.verdict, compared.compared), (ComparisonVerdict::CannotTell, 0));
+    assert_eq!(compared.reason, "no input has a score on both sides");
+    assert_eq!(compared.inputs_needed, None);
+}
+
+/// Cells with one judged expectation each: `h` held, `b` broken; capitals by an impartial judge.
+fn judged(script: &str) -> Vec<Cell> {
+    let cell = |(at, letter): (usize, char)| {
+        let verdict = if letter.eq_ignore_ascii_case(&'h') { "held" } else { "broken" };
+        let result = serde_json::from_value(serde_json::json!({
+            "name": "Asks.", "check": "holds", "verdict": verdict, "self_judged": letter.is_lowercase(),
+        }));
+        let mut cell = cell(at, 0, 0.0);
+        cell.decide(vec![result.expect("valid")], 0.8);
+        cell
+    };
+    script.chars().enumerate().map(cell).collect()
+}
+
+#[test]
+fn a_regression_by_advisory_verdicts_alone_does_not_gate() {
+    let found = |a: &str, b: &str| {
+        let compared = compare(&judged(a), &judged(b));
+        (compared.verdict, compared.advisory, compared.is_failure())
+    };
+    assert_eq!(found("HHHHHH", "BBBBBB"), (ComparisonVerdict::Regressed, false, true));
+    assert_eq!(found("hhhhhh", "bbbbbb"), (ComparisonVerdict::Regressed, true, false));
+    // The firm inputs alone regress, whatever the others say.
+    assert_eq!(found("HHHHHHbbbbbb", "BBBBBBhhhhhh"), (ComparisonVerdict::Regressed, false, true));
+    assert_eq!(found("hhhhhh", "hhhhhh"), (ComparisonVerdict::NoWorse, false, false));
 }
 
 #[test]

@@ -1,9 +1,15 @@
-use super::{Judging, Question, read_vote};
+use super::{Answerer, Judging, Question, is_same_model, read_vote};
 use crate::expectation::Judged;
 use crate::{Exchange, Transcript, Verdict};
 
 fn exchange(user: &str, reply: &str) -> Exchange {
-    Exchange { user: user.to_owned(), reply: reply.to_owned(), calls: Vec::new(), end: "end_turn".to_owned() }
+    Exchange {
+        user: user.to_owned(),
+        reply: reply.to_owned(),
+        calls: Vec::new(),
+        end: "end_turn".to_owned(),
+        model: None,
+    }
 }
 
 fn question(reply: &str) -> Question {
@@ -93,12 +99,13 @@ fn play(votes: u32, script: &str) -> (String, u32) {
     for word in script.split_whitespace() {
         assert!(judging.next().is_some(), "asked too often");
         asked += 1;
-        judging.on_answer(&match word {
+        let answer = match word {
             "held" => answer("slow", "held"),
             "broken" => answer("", "broken"),
             "quiet" => answer("", "not_shown"),
             _ => "I would say 9/10".to_owned(),
-        });
+        };
+        judging.on_answer(&answer, Some("judge"));
     }
     assert_eq!(judging.next(), None, "not asked often enough");
     let (finding, cast) = judging.outcome();
@@ -121,4 +128,31 @@ fn votes_decide_by_more_than_half() {
     ] {
         assert_eq!(play(votes, script).0, expected, "{votes} {script}");
     }
+}
+
+#[test]
+fn a_judge_is_known_by_the_name_in_its_answer() {
+    let same = |subject: (&str, Option<&str>), judge: (&str, Option<&str>)| {
+        is_same_model(
+            Answerer { configured: subject.0, served: subject.1 },
+            Answerer { configured: judge.0, served: judge.1 },
+        )
+    };
+    // Two names for one model, at one provider or two.
+    assert!(same(("a/latest", Some("m-2026-01")), ("a/m", Some("m-2026-01"))));
+    assert!(same(("a/m", Some("m")), ("router/vendor/m", Some("vendor/M"))));
+    // One name that means two models.
+    assert!(!same(("a/auto", Some("small")), ("a/auto", Some("large"))));
+    // Without a name in both answers, the configured ones decide.
+    assert!(same(("a/m", None), ("a/m", Some("m-2026-01"))));
+    assert!(!same(("a/m", None), ("b/m", None)));
+}
+
+#[test]
+fn a_vote_has_the_name_of_its_model() {
+    let mut judging = Judging::new(question("What is slow?"), 1);
+    assert_eq!(judging.on_answer("junk", Some("m")), None);
+    let vote = judging.on_answer(&answer("slow", "held"), Some("m-2026-01")).expect("in form");
+    assert_eq!(vote.model.as_deref(), Some("m-2026-01"));
+    assert_eq!(judging.models().collect::<Vec<_>>(), [Some("m-2026-01")]);
 }

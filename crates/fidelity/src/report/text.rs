@@ -1,7 +1,10 @@
 //! The table for terminals.
 
-use super::{because, counted, notes, percent, score, sides, spent, unmet};
-use crate::{Cell, CellState, Column, Comparison, Count, Estimate, InputReport, TestReport, wilson};
+use super::{
+    because, counted, errors, idle, lift_line, notes, percent, range, score, sides, spent, standing, state,
+    unmet,
+};
+use crate::{CellState, Column, Comparison, Count, Estimate, InputReport, TestReport, wilson};
 
 /// Places of the bar of a rate.
 const BAR: usize = 10;
@@ -14,6 +17,7 @@ pub fn text(report: &TestReport) -> String {
         Some(compared) => compared_text(&mut out, report, compared),
         None => report.columns.iter().for_each(|column| column_text(&mut out, report, column)),
     }
+    lift_text(&mut out, report);
     out.push_str(&format!("{}\n", spent(report)));
     notes(report).iter().for_each(|note| out.push_str(&format!("note: {note}\n")));
     out
@@ -28,55 +32,64 @@ fn column_text(out: &mut String, report: &TestReport, column: &Column) {
     for input in &summary.inputs {
         input_text(out, input, width);
     }
-    let is_shown = |cell: &&Cell| cell.column == column.column && cell.state != CellState::Passed;
-    for cell in report.cells.iter().filter(is_shown) {
-        out.push_str(&format!("\n{} #{} {}", cell.input, cell.sample + 1, cell.state.as_str()));
+    if !summary.aspects.is_empty() {
+        out.push_str("\naspects\n");
+    }
+    for it in &summary.aspects {
+        expectation_text(out, " ", (&it.aspect, width), it.held, (it.unjudged, it.untested));
+    }
+    for cell in report.of_column(&column.column).filter(|cell| cell.state != CellState::Passed) {
+        out.push_str(&format!("\n{} #{} {}", cell.input, cell.sample + 1, state(cell)));
         out.push_str(&cell.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default());
         out.push('\n');
         for result in unmet(cell) {
             out.push_str(&format!("  {}: {}\n", result.name, because(result)));
         }
     }
-    let cells = summary.cells;
-    out.push_str(&format!(
-        "\nscore {} · coverage {} · {} passed, {} failed, {} unjudged, {} errors, {} unfinished\n",
-        score(summary.score),
-        percent(summary.coverage),
-        cells.passed,
-        cells.failed,
-        cells.unjudged,
-        cells.error,
-        cells.unfinished + cells.waiting,
-    ));
+    out.push_str(&format!("\n{}\n", standing(summary)));
 }
 
 fn input_text(out: &mut String, input: &InputReport, width: usize) {
     let counts = input.cells;
     let done = counts.passed + counts.failed + counts.unjudged + counts.error;
     let all = done + counts.unfinished + counts.waiting + counts.running;
-    out.push_str(&format!("\n{}  {}  {} of {all} passed\n", input.input, score(input.score), counts.passed));
+    let (score, coverage) = (score(input.score), percent(input.coverage));
+    out.push_str(&format!(
+        "\n{}  {score}  coverage {coverage}  {} of {all} passed\n",
+        input.input, counts.passed
+    ));
     for it in &input.expectations {
         let must = if it.must { "!" } else { " " };
-        let name: String = it.name.chars().take(width).collect();
-        let mut line = format!(" {must}{name:<width$}  {}  {}", held(it.held), bar(it.held));
-        if it.unjudged > 0 {
-            line.push_str(&format!("  {} unjudged", it.unjudged));
-        }
-        if it.untested > 0 {
-            line.push_str(&format!("  {} untested", it.untested));
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
+        expectation_text(out, must, (&it.name, width), it.held, (it.unjudged, it.untested));
     }
 }
 
-/// What a run will spend at most, apart from tools and answers that are asked for again.
+/// A rate with its bar, and what has none.
+fn expectation_text(
+    out: &mut String,
+    mark: &str,
+    (name, width): (&str, usize),
+    rate: Count,
+    (unjudged, untested): (usize, usize),
+) {
+    let name: String = name.chars().take(width).collect();
+    let mut line = format!(" {mark}{name:<width$}  {}  {}", held(rate), bar(rate));
+    if unjudged > 0 {
+        line.push_str(&format!("  {unjudged} unjudged"));
+    }
+    if untested > 0 {
+        line.push_str(&format!("  {untested} untested"));
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+}
+
+/// What a run spends without its cache, if each question is answered at once. Tools and repeated questions
+/// take more: the caps bound those.
 pub fn estimate(estimate: &Estimate) -> String {
     let Estimate { cells, calls, subject_calls, judge_calls, tokens } = estimate;
     let (cells, calls) = (counted(*cells as u64, "cell"), counted(*calls, "call"));
-    format!(
-        "{cells}, at most {calls} (replies {subject_calls}, verdicts {judge_calls}), about {tokens} tokens"
-    )
+    format!("{cells}, about {calls} (replies {subject_calls}, verdicts {judge_calls}), about {tokens} tokens")
 }
 
 fn held(count: Count) -> String {
@@ -111,24 +124,91 @@ fn compared_text(out: &mut String, report: &TestReport, compared: &Comparison) {
     if let Some(needed) = compared.inputs_needed {
         out.push_str(&format!("about {needed} inputs would tell\n"));
     }
-    let width = compared.inputs.iter().map(|it| it.input.chars().count()).max().unwrap_or(0).max(5);
-    out.push_str(&format!("\n{:<width$}  {:>5}  {:>5}  {:>6}\n", "input", "a", "b", "b - a"));
-    for input in &compared.inputs {
-        let delta = input.b.zip(input.a).map(|(b, a)| format!("{:+.2}", b - a)).unwrap_or_default();
-        let line =
-            format!("{:<width$}  {:>5}  {:>5}  {delta:>6}", input.input, score(input.a), score(input.b));
-        out.push_str(line.trim_end());
-        out.push('\n');
+    out.push('\n');
+    let width = report.columns.iter().map(|column| column.column.chars().count()).max().unwrap_or(0);
+    for column in &report.columns {
+        out.push_str(&format!("{:<width$}  {}\n", column.column, standing(&column.summary)));
     }
+    let rows = compared.inputs.iter().map(|it| {
+        let delta = it.b.zip(it.a).map(|(b, a)| b - a);
+        (it.input.as_str(), [(it.a, it.a_coverage), (it.b, it.b_coverage)], delta)
+    });
+    pairs_text(out, ["a", "b", "b - a"], &rows.collect::<Vec<_>>());
     let changed: Vec<_> = compared.expectations.iter().filter(|it| it.a.rate() != it.b.rate()).collect();
     if !changed.is_empty() {
         out.push('\n');
     }
     for it in changed {
         let must = if it.must { "!" } else { "" };
-        let line =
-            format!("{}: {must}{}  {}/{} → {}/{}", it.input, it.name, it.a.yes, it.a.of, it.b.yes, it.b.of);
-        out.push_str(&format!("{line}  {} (p {:.3})\n", it.verdict.spoken(), it.p));
+        out.push_str(&format!(
+            "{}: {must}{}  {}/{} ({}) → {}/{} ({})  {} (p {:.3})\n",
+            it.input,
+            it.name,
+            it.a.yes,
+            it.a.of,
+            range(it.a_interval),
+            it.b.yes,
+            it.b.of,
+            range(it.b_interval),
+            it.verdict.spoken(),
+            it.p
+        ));
+    }
+    for column in &report.columns {
+        errors_text(out, report, &column.column);
     }
     out.push('\n');
+}
+
+fn errors_text(out: &mut String, report: &TestReport, column: &str) {
+    for (cell, error) in errors(report, column) {
+        out.push_str(&format!("\n{} #{} ({column}) error: {error}\n", cell.input, cell.sample + 1));
+    }
+}
+
+/// Scores of inputs on two sides, each beside its coverage, and their difference.
+fn pairs_text(out: &mut String, [a, b, delta]: [&str; 3], rows: &[PairedRow<'_>]) {
+    let width = rows.iter().map(|(input, ..)| input.chars().count()).max().unwrap_or(0).max(5);
+    out.push_str(&format!(
+        "\n{:<width$}  {a:>7}  {:>8}  {b:>7}  {:>8}  {delta:>6}\n",
+        "input", "coverage", "coverage"
+    ));
+    for (input, [(a, a_coverage), (b, b_coverage)], delta) in rows {
+        let delta = delta.map(|delta| format!("{delta:+.2}")).unwrap_or_default();
+        let (a_coverage, b_coverage) = (percent(*a_coverage), percent(*b_coverage));
+        let (a, b) = (score(*a), score(*b));
+        let line = format!("{input:<width$}  {a:>7}  {a_coverage:>8}  {b:>7}  {b_coverage:>8}  {delta:>6}");
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+/// An input, its score and coverage on both sides, and the difference.
+type PairedRow<'a> = (&'a str, [(Option<f64>, f64); 2], Option<f64>);
+
+fn lift_text(out: &mut String, report: &TestReport) {
+    if let Some(baseline) = &report.baseline {
+        out.push_str(&format!("\n{}: {}\n", baseline.column, standing(&baseline.summary)));
+        errors_text(out, report, &baseline.column);
+    }
+    let Some(lift) = &report.lift else { return };
+    out.push_str(&format!("{}\n", lift_line(lift)));
+    let rows = lift.inputs.iter().map(|it| {
+        (it.input.as_str(), [(it.with, it.with_coverage), (it.without, it.without_coverage)], it.delta)
+    });
+    pairs_text(out, ["with", "without", "lift"], &rows.collect::<Vec<_>>());
+    out.push('\n');
+    let mut has_idle = false;
+    for it in idle(lift) {
+        let (yes, of) = (it.with.yes, it.with.of);
+        out.push_str(&format!(
+            "{}: {} does not discriminate: {yes}/{of} with the persona, ",
+            it.input, it.name
+        ));
+        out.push_str(&format!("{}/{} without\n", it.without.yes, it.without.of));
+        has_idle = true;
+    }
+    if has_idle {
+        out.push('\n');
+    }
 }

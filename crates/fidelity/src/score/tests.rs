@@ -1,17 +1,19 @@
 use serde_json::json;
 
-use super::{Count, cell_state, score, wilson};
+use super::{Count, cell_state, rule, score, wilson};
 use crate::{CellState, ExpectationResult};
 
-/// Results from words: `held`, `broken*2` for a weight, `!` for must, `?` for one that may be untested.
+/// Results from words: `held`, `broken*2` for a weight, `!` for must, `?` for one that may be untested, `~` for
+/// one of a judge about its own model.
 fn results(script: &str) -> Vec<ExpectationResult> {
     let read = |word: &str| {
+        let (self_judged, word) = word.strip_prefix('~').map_or((false, word), |rest| (true, rest));
         let (must, word) = word.strip_prefix('!').map_or((false, word), |rest| (true, rest));
         let (untested, word) = word.strip_prefix('?').map_or((false, word), |rest| (true, rest));
         let (verdict, weight) = word.split_once('*').unwrap_or((word, "1"));
         serde_json::from_value(json!({
             "name": word, "check": "holds", "verdict": verdict, "weight": weight.parse::<f64>().expect("valid"),
-            "must": must, "untested": untested,
+            "must": must, "untested": untested, "self_judged": self_judged,
         }))
         .expect("valid")
     };
@@ -44,6 +46,29 @@ fn cells_are_scored_over_what_is_decided() {
     check("?not_shown", None, 0.0, Unjudged);
     check("", None, 0.0, Unjudged);
     check("!unjudged held", Some(1.0), 0.5, Unjudged);
+}
+
+#[test]
+fn verdicts_of_a_judge_about_its_own_model_do_not_gate() {
+    use CellState::{Failed, Passed, Unjudged};
+    let check = |script: &str, state: CellState, advisory: bool| {
+        let found = rule(&results(script), 0.8);
+        assert_eq!((found.state, found.advisory), (state, advisory), "{script}");
+    };
+    check("held broken", Failed, false);
+    check("held ~held", Passed, false);
+    // They fail or lack a verdict where the rest passes.
+    check("held ~broken", Failed, true);
+    check("held ~!broken", Failed, true);
+    check("held ~unjudged", Unjudged, true);
+    // Nothing else speaks.
+    check("~broken", Failed, true);
+    check("~held", Passed, true);
+    check("?not_shown ~broken", Failed, true);
+    // They do not save what fails without them, nor give it a verdict.
+    check("broken ~held*9", Failed, false);
+    check("!broken ~broken", Failed, false);
+    check("unjudged ~held*9", Unjudged, false);
 }
 
 #[test]

@@ -21,8 +21,12 @@ type Outcome<T> = std::result::Result<T, ReplaceError>;
 pub enum ReplaceError {
     #[error("the file is not what it was when it was read")]
     Changed,
+    /// The file has its old text.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The file may have its new text.
+    #[error("{0}")]
+    Unsettled(io::Error),
 }
 
 /// A file and its new content.
@@ -65,7 +69,7 @@ pub fn replace_all(replacements: Vec<Replacement>) -> std::result::Result<Replac
         if let Err(error) = placed {
             let error = match replaced.undo() {
                 Ok(()) => error,
-                Err(left) => io::Error::other(format!("{error}; {left}")).into(),
+                Err(left) => ReplaceError::Unsettled(io::Error::new(left.kind(), format!("{error}; {left}"))),
             };
             return Err((path, error));
         }
@@ -107,7 +111,7 @@ impl Replaced {
         let mut failed = Ok(());
         for placed in self.0.into_iter().rev() {
             let target = placed.target.clone();
-            if let Err(ReplaceError::Io(error)) = placed.undo() {
+            if let Err(ReplaceError::Io(error) | ReplaceError::Unsettled(error)) = placed.undo() {
                 let message = format!("{} could not be put back as it was: {error}", target.display());
                 failed = Err(io::Error::new(error.kind(), message));
             }
@@ -247,7 +251,8 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
 /// A file with a text in it, beside the one whose place it takes, or where there will be one.
 fn filled(target: &Path, is_there: bool, text: &[u8]) -> io::Result<NamedTempFile> {
     let mut temporary = temporary(beside(target), is_there.then_some(target))?;
-    temporary.write_all(text)?;
+    // The error of the temporary file itself would name it.
+    temporary.as_file_mut().write_all(text)?;
     temporary.as_file().sync_all()?;
     Ok(temporary)
 }
@@ -309,7 +314,12 @@ fn swap(
     let mut held = match fs::read(temporary.path()) {
         Ok(held) => held,
         // A file that cannot be read may be another program's, and goes back.
-        Err(error) => return Err(exchange(temporary.path(), target).err().unwrap_or(error).into()),
+        Err(error) => {
+            return Err(match exchange(temporary.path(), target) {
+                Ok(()) => error.into(),
+                Err(left) => ReplaceError::Unsettled(left),
+            });
+        }
     };
     if held == expected {
         return Ok(Some(temporary));
@@ -320,7 +330,7 @@ fn swap(
     for _ in 0..TURNS {
         match exchange(temporary.path(), target) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReplaceError::Changed),
-            other => other?,
+            other => other.map_err(ReplaceError::Unsettled)?,
         }
         let out = match fs::read(temporary.path()) {
             Ok(out) => out,
@@ -335,7 +345,10 @@ fn swap(
         }
         placed = std::mem::replace(&mut held, out);
     }
-    rename_over(temporary, target)?;
+    rename_over(temporary, target).map_err(|error| match error {
+        ReplaceError::Io(error) => ReplaceError::Unsettled(error),
+        other => other,
+    })?;
     Err(ReplaceError::Changed)
 }
 

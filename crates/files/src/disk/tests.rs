@@ -128,7 +128,7 @@ fn writer(who: &'static str, path: &Path, locks: &Path, done: &Arc<AtomicBool>) 
             match replace(&path, Some(&old), &new) {
                 Ok(()) => kept.push(line),
                 Err(ReplaceError::Changed) => {}
-                Err(ReplaceError::Io(error)) => panic!("{error}"),
+                Err(ReplaceError::Io(error) | ReplaceError::Unsettled(error)) => panic!("{error}"),
             }
             drop(lock);
             // Leaves the others their turn.

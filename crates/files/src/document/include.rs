@@ -2,15 +2,18 @@
 //!
 //! The author of a personas.toml may be a stranger, so such a path never leads out of the directory of
 //! the file, by its steps or by a symbolic link. Nor does it lead to a personas.toml: changing the text
-//! of one entry would overwrite all entries.
+//! of one entry would overwrite all entries. Nor to a file that usually holds secrets: a prompt is printed,
+//! and sent to a model.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
-use persona::{Code, limits};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use persona::{Code, SECRET_FILES, limits};
 use sha2::{Digest, Sha256};
 
 use super::fault::Fault;
@@ -69,13 +72,19 @@ impl Place {
     }
 
     fn check(&self, real: &Path, written: &str) -> Result<(), Fault> {
-        if self.canonical.as_ref().is_none_or(|inside| !real.starts_with(inside)) {
+        let Some(below) = self.canonical.as_ref().and_then(|inside| real.strip_prefix(inside).ok()) else {
             let message = format!("{written:?} leads out of the directory of the file through a link");
             return Err(Fault::new(
                 Code::OutsideProject,
                 message,
                 Some("copy the text into the directory".into()),
             ));
+        };
+        // The directories above are no choice of the file's author.
+        if is_secret(below, true) || is_secret(real, false) {
+            let message = format!("{written:?} usually holds secrets, so it is no text of a definition");
+            let hint = "name a file without secrets";
+            return Err(Fault::new(Code::IncludeNotAllowed, message, Some(hint.into())));
         }
         let is_named_so = real.file_name().is_some_and(|name| name.eq_ignore_ascii_case(FILE_NAME));
         if is_named_so || real == self.own {
@@ -84,6 +93,25 @@ impl Place {
             return Err(Fault::new(Code::IncludeNotAllowed, message, Some(hint.into())));
         }
         Ok(())
+    }
+}
+
+/// True if a file usually holds secrets, by its own path, and by those of the directories on the way.
+fn is_secret(path: &Path, with_directories: bool) -> bool {
+    static SECRET: OnceLock<Gitignore> = OnceLock::new();
+    let secret = SECRET.get_or_init(|| {
+        let mut builder = GitignoreBuilder::new("/");
+        let added = builder.case_insensitive(true).map(drop).and_then(|()| {
+            SECRET_FILES.iter().try_for_each(|pattern| builder.add_line(None, pattern).map(drop))
+        });
+        match added.and_then(|()| builder.build()) {
+            Ok(secret) => secret,
+            Err(error) => unreachable!("the patterns are valid: {error}"),
+        }
+    });
+    match with_directories {
+        true => secret.matched_path_or_any_parents(path, false).is_ignore(),
+        false => secret.matched(path, false).is_ignore(),
     }
 }
 

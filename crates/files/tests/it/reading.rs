@@ -523,6 +523,33 @@ fn an_included_text_is_never_outside() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_of_secrets_is_no_text() {
+    use std::os::unix::fs::symlink;
+
+    let place = Place::new();
+    for directory in ["deploy", ".ssh", ".config", ".config/gh"] {
+        fs::create_dir(place.path(directory)).expect("a directory");
+    }
+    let read = |written: &str| {
+        let document = place.read(&format!("[skills.x]\ncontent_file = '{written}'\n"));
+        document.problems.first().map(|problem| (problem.cause, problem.to_string()))
+    };
+    symlink(".env", place.path("link.md")).expect("linked");
+    for secret in [".env", "deploy/.env.production", "server.KEY", ".ssh/config", ".config/gh/hosts.yml"] {
+        fs::write(place.path(secret), "hunter2").expect("written");
+        let (code, text) = read(secret).expect(secret);
+        assert_eq!(code, Code::IncludeNotAllowed, "{secret}: {text}");
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+    assert_eq!(read("link.md").map(|(code, _)| code), Some(Code::IncludeNotAllowed));
+    for harmless in [".env.example", "environment.md", "keys.md"] {
+        fs::write(place.path(harmless), "plain").expect("written");
+        assert_eq!(read(harmless), None, "{harmless}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn links_may_lead_about_inside_only() {
     use std::os::unix::fs::symlink;
 

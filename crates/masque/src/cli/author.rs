@@ -11,7 +11,7 @@ use super::{ChangeIn, CreateIn, DeleteIn, KindWord, ScopeOption, Target, kind_of
 use crate::failure::{CommandError, Failure, Result};
 
 mod fields;
-pub(crate) use fields::GivenFields;
+pub(crate) use fields::{GivenFields, named_kind};
 
 mod update;
 pub(crate) use update::{UpdateArgs, UpdateCommand, UpdateKind};

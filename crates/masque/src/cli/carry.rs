@@ -24,7 +24,7 @@ pub(crate) struct PromoteArgs {
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
     /// Kind, as another way to write it
-    #[arg(long, value_enum, value_name = "KIND", hide = true)]
+    #[arg(long, value_enum, ignore_case = true, value_name = "KIND", hide = true)]
     kind: Option<KindWord>,
     /// Source scope [default: where its name resolves]
     #[arg(long, value_name = "SCOPE", value_parser = vocabulary(Scope::ALL, Scope::as_str))]
@@ -53,7 +53,8 @@ impl PromoteArgs {
 masque export [OPTIONS] [KIND] <NAME>...
        masque export [OPTIONS] --all")]
 #[command(after_help = "\
-A bundle is a personas.toml with the named entities and everything they refer to. `masque import` reads it.
+A bundle is a personas.toml with the named entities and everything they refer to. `masque import` reads it. \
+A base written as builtin:NAME stays one, because every library has the builtins.
 
   masque export reviewer mentor > bundle.toml
   masque export --all --output library.toml          all scopes but the builtins
@@ -67,7 +68,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, conflicts_with_all = ["words", "kind"])]
     pub(crate) all: bool,
     /// Kind of all names, as another way to write it
-    #[arg(long, value_enum, value_name = "KIND", hide = true)]
+    #[arg(long, value_enum, ignore_case = true, value_name = "KIND", hide = true)]
     kind: Option<KindWord>,
     /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
@@ -97,7 +98,7 @@ impl ExportArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Shows what would change and asks. Without a terminal it imports only with --yes. An unchanged file \
+Shows what would change, or counts it if the list is long, and asks. Without a terminal it imports only with --yes. An unchanged file \
 changes nothing: no revision, no tag. A file has at most 64 MiB.
 
   masque import bundle.toml

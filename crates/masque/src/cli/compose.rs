@@ -12,6 +12,7 @@ use crate::failure::{CommandError, Result};
 #[command(override_usage = "\
 masque edit [OPTIONS] [KIND] <NAME>
        masque edit <NAME> --chat <MESSAGE> [--plan] [--clear]
+       masque edit <NAME> --apply
        masque edit <NAME> --undo")]
 #[command(after_help = "\
 Opens it as TOML in $VISUAL, $EDITOR or vi and checks it before saving. After an error the editor opens \
@@ -19,13 +20,15 @@ again. An unchanged or empty file changes nothing. Editing a builtin creates a c
 you add are not kept.
 
 With --chat, an agent makes the change to a persona and its pieces. It remembers the conversation until \
---clear. --undo takes back everything that its last message changed; edits by hand since then stay.
+--clear. With --plan it only proposes one, which --apply makes, if nothing was changed since. --undo takes \
+back everything that its last message or --apply changed; edits by hand since then stay.
 
   masque edit reviewer
   masque edit part calm-tone --scope project
   EDITOR=\"code --wait\" masque edit reviewer
   masque edit reviewer --chat \"make the tone drier\"
   masque edit reviewer --chat \"what would you cut?\" --plan
+  masque edit reviewer --apply
   masque edit reviewer --undo")]
 pub(crate) struct EditArgs {
     /// Name of the entity, after its kind if several kinds have the name
@@ -40,6 +43,9 @@ pub(crate) struct EditArgs {
     /// Begin a new conversation with the agent
     #[arg(long, requires = "chat")]
     pub(crate) clear: bool,
+    /// Apply what the agent proposes
+    #[arg(long, conflicts_with_all = ["chat", "undo", "scope", "message"])]
+    pub(crate) apply: bool,
     /// Take back what the agent's last message changed
     #[arg(long, conflicts_with_all = ["chat", "scope", "message"])]
     pub(crate) undo: bool,

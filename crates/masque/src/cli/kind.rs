@@ -11,7 +11,7 @@ use persona::{Kind, Name, ParseKindError};
 use super::ScopeOption;
 use crate::failure::{CommandError, Failure, Result};
 
-/// A kind on the command line, in the singular or plural, with dashes or underscores.
+/// A kind on the command line, in the singular or plural, with dashes or underscores, in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KindWord(Kind);
 
@@ -32,6 +32,14 @@ impl KindWord {
     /// The spelling in commands and help: `tool-preset`.
     pub(crate) fn dashed(self) -> &'static str {
         self.spellings().first().map_or(self.0.as_str(), String::as_str)
+    }
+
+    /// The kind of a word that has a spelling in another case, such as `Part`.
+    pub(super) fn in_another_case(word: &str) -> Option<Self> {
+        SPELLINGS.iter().find_map(|(kind, spellings)| {
+            let known = spellings.iter().find(|known| known.eq_ignore_ascii_case(word))?;
+            (known != word).then_some(*kind)
+        })
     }
 
     /// Every spelling except the one that help shows.

@@ -32,7 +32,7 @@ pub(crate) struct Paging {
   masque list skills --all --json | jq -r '.items[].name'")]
 pub(crate) struct ListArgs {
     /// Kind to list [default: persona]
-    #[arg(value_enum, default_value = "persona", hide_default_value = true)]
+    #[arg(value_enum, ignore_case = true, default_value = "persona", hide_default_value = true)]
     pub(crate) kind: KindWord,
     /// Only entities with this tag; repeatable, all tags must match
     #[arg(long = "tag", value_name = "TAG")]
@@ -57,7 +57,7 @@ pub(crate) struct SearchArgs {
     #[arg(value_name = "TEXT", required = true, num_args = 1..)]
     pub(crate) text: Vec<String>,
     /// Only this kind; repeatable
-    #[arg(long = "kind", value_enum, value_name = "KIND")]
+    #[arg(long = "kind", value_enum, ignore_case = true, value_name = "KIND")]
     pub(crate) kinds: Vec<KindWord>,
     #[command(flatten)]
     pub(crate) only: OnlyIn,
@@ -92,13 +92,7 @@ impl CutArgs {
     /// Puts the changes into a request.
     pub(crate) fn apply(self, input: GetPersona) -> Result<GetPersona> {
         let Self { overrides: pairs, types, limit, max_tokens } = self;
-        let mut overrides = BTreeMap::new();
-        for (part_type, part) in pairs {
-            if overrides.insert(part_type, part).is_some() {
-                let value = part_type.to_string();
-                return Err(CommandError::NamedTwice { flag: "--override", value }.into());
-            }
-        }
+        let overrides = by_type(&pairs)?;
         let overrides = (!overrides.is_empty()).then_some(overrides);
         Ok(GetPersona { overrides, types, limit, max_tokens, ..input })
     }
@@ -170,7 +164,19 @@ impl ShowArgs {
     }
 }
 
-fn override_pair(text: &str) -> std::result::Result<(PartType, Name), String> {
+/// The overrides of `--override`. Fails if one type has two parts.
+pub(super) fn by_type(pairs: &[(PartType, Name)]) -> Result<BTreeMap<PartType, Name>> {
+    let mut overrides = BTreeMap::new();
+    for (part_type, part) in pairs {
+        if overrides.insert(*part_type, part.clone()).is_some() {
+            let value = part_type.to_string();
+            return Err(CommandError::NamedTwice { flag: "--override", value }.into());
+        }
+    }
+    Ok(overrides)
+}
+
+pub(super) fn override_pair(text: &str) -> std::result::Result<(PartType, Name), String> {
     let (part_type, name) =
         text.split_once('=').ok_or_else(|| "expected TYPE=PART, for example tone=plain-tone".to_owned())?;
     let part_type = part_type.trim().parse::<PartType>().map_err(|error| error.to_string())?;

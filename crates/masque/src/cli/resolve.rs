@@ -23,7 +23,7 @@ pub(crate) struct ConflictsArgs {
     #[arg(id = "name", value_name = "NAME", num_args = 1..=2)]
     words: Vec<String>,
     /// Only this kind
-    #[arg(long, value_enum, value_name = "KIND")]
+    #[arg(long, value_enum, ignore_case = true, value_name = "KIND")]
     kind: Option<KindWord>,
     /// Exit with 1 if there are conflicts
     #[arg(long, conflicts_with_all = ["use_scope", "merge"])]

@@ -1,13 +1,15 @@
 //! chat, run, sessions, plan, models.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use agent::{Mode, limits};
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use llm::ModelRef;
-use persona::Name;
+use persona::{Name, PartType};
 
 use super::kind::only_persona;
+use super::read::{by_type, override_pair};
 use super::{CompareArgs, OnlyIn, TestArgs, kind_of};
 use crate::failure::{CommandError, Result};
 
@@ -49,6 +51,9 @@ pub(crate) struct SessionOptions {
     /// Directory that tools may access, inside the project [default: the project]
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     pub(crate) root: Option<PathBuf>,
+    /// Use another part for a type in a new session; repeatable
+    #[arg(long = "override", value_name = "TYPE=PART", value_parser = override_pair, conflicts_with = "session")]
+    overrides: Vec<(PartType, Name)>,
     #[command(flatten)]
     pub(crate) only: OnlyIn,
 }
@@ -56,6 +61,11 @@ pub(crate) struct SessionOptions {
 impl SessionOptions {
     pub(crate) fn of_session(id: String) -> Self {
         Self { session: Some(id), ..Self::default() }
+    }
+
+    /// The parts of a new session by type.
+    pub(crate) fn overrides(&self) -> Result<BTreeMap<PartType, Name>> {
+        by_type(&self.overrides)
     }
 
     /// The requested mode.
@@ -76,6 +86,7 @@ Without a terminal, each line of standard input is a message. Calls that need ap
   masque chat code_reviewer --plan
   masque chat mentor --model anthropic/claude-sonnet-4-5
   masque chat innkeeper --greeting 2
+  masque chat mentor --override tone=plain-tone
   masque chat                          choose a persona
   masque chat --continue               take up the last session
   masque chat --session 4f9c1e")]
@@ -84,7 +95,7 @@ pub(crate) struct ChatArgs {
     #[arg(value_name = "NAME", num_args = 1..=2)]
     words: Vec<String>,
     /// Continue the last session of this project, or the last with NAME
-    #[arg(long = "continue", short = 'c', conflicts_with_all = ["session", "greeting", "root"])]
+    #[arg(long = "continue", short = 'c', conflicts_with_all = ["session", "greeting", "root", "overrides"])]
     pub(crate) continue_last: bool,
     #[command(flatten)]
     pub(crate) options: SessionOptions,
@@ -250,13 +261,12 @@ session needs another approval.
 #[command(override_usage = "\
 masque sessions approve [OPTIONS] <ID> <CALL>...
        masque sessions approve [OPTIONS] <ID> --all")]
-#[command(group(ArgGroup::new("what").required(true).args(["calls", "all"])))]
 pub(crate) struct ApproveSessionArgs {
     /// Session; the beginning or the end of its id is enough
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Ids of pending calls
-    #[arg(value_name = "CALL")]
+    #[arg(value_name = "CALL", required_unless_present = "all", conflicts_with = "all")]
     pub(crate) calls: Vec<String>,
     /// All pending calls
     #[arg(long)]

@@ -3,46 +3,51 @@
 use app::inputs::{CompareTests, RevisionText, TestOptions, TestPersona};
 use clap::{Args, ValueEnum};
 use llm::ModelRef;
-use persona::{Name, NameError};
+use persona::{Kind, Name};
 
-use super::OnlyIn;
+use super::kind::only_persona;
+use super::{OnlyIn, ScopeOption, Target};
+use crate::failure::Result;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque test [OPTIONS] [persona] <NAME[@REV]>")]
 #[command(after_help = "\
 Runs the test inputs of a persona and checks the replies against their expectations. Replies and \
 verdicts are kept: the same test again costs nothing, and one that --max-calls ended goes on. Exits with \
-0 if every reply passes, 1 if one fails or has no verdict, 7 if some have not been run.
+0 if every reply passes, 1 if one fails or has no verdict, 7 if some have not been run. Verdicts of a \
+model about itself are advisory: they do not count.
 
   masque test mentor
   masque test mentor@production --samples 5
   masque test mentor --input vague-request --judge anthropic/claude-sonnet-4-5
+  masque test mentor --lift
   masque test mentor --format junit > mentor.xml")]
 pub(crate) struct TestArgs {
     /// Persona, with @REVISION or @TAG for an earlier version
-    #[arg(value_name = "PERSONA[@REV]", value_parser = version)]
-    persona: (Name, Option<RevisionText>),
+    #[arg(value_name = "NAME[@REV]", required = true, num_args = 1..=2)]
+    words: Vec<String>,
+    /// Run the inputs without the persona too, and report what it adds
+    #[arg(long)]
+    lift: bool,
     #[command(flatten)]
     options: TestFlags,
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "masque compare [OPTIONS] [persona] <NAME> [A] [B]")]
 #[command(after_help = "\
 Runs the test inputs of B on both versions. An input counts once, however many samples it has; a \
-verdict takes at least 5 inputs. Exits with 0 unless B regressed (1) or cells have not been run (7).
+verdict takes at least 5 inputs. Exits with 1 if B regressed or a reply could not be had, with 7 if cells \
+have not been run, else with 0.
 
   masque compare mentor                    the tag production against now
   masque compare mentor 3 7 --samples 5
   masque compare mentor production --format markdown")]
 pub(crate) struct CompareArgs {
-    /// Persona
-    #[arg(value_name = "PERSONA")]
-    persona: Name,
-    /// Revision or tag to compare with [default: production]
-    #[arg(value_name = "A")]
-    a: Option<String>,
-    /// Revision or tag to judge [default: the persona as it is now]
-    #[arg(value_name = "B")]
-    b: Option<String>,
+    /// NAME [A] [B]: the persona, the revision or tag to compare with [default: production], and the one
+    /// to judge [default: the persona as it is now]
+    #[arg(value_name = "NAME", required = true, num_args = 1..=4)]
+    words: Vec<String>,
     #[command(flatten)]
     options: TestFlags,
 }
@@ -98,10 +103,12 @@ impl TestArgs {
         self.options.format
     }
 
-    pub(crate) fn into_input(self) -> TestPersona {
-        let Self { persona: (persona, revision), options } = self;
+    pub(crate) fn into_input(self) -> Result<TestPersona> {
+        let Self { mut words, lift, options } = self;
+        let revision = words.last_mut().and_then(cut_revision).map(RevisionText);
+        let persona = only_persona("test", &words)?;
         let scope = options.only.scope;
-        TestPersona { persona, revision, scope, options: options.into_options() }
+        Ok(TestPersona { persona, revision, scope, lift, options: options.into_options() })
     }
 }
 
@@ -110,11 +117,14 @@ impl CompareArgs {
         self.options.format
     }
 
-    pub(crate) fn into_input(self) -> CompareTests {
-        let Self { persona, a, b, options } = self;
+    pub(crate) fn into_input(self) -> Result<CompareTests> {
+        let Self { words, options } = self;
+        let Target { name, rest, .. } =
+            Target::only(Kind::Persona, "compare", &words, (0, 2), ScopeOption::OF_READING)?;
+        let mut revisions = rest.iter().cloned().map(RevisionText);
+        let (a, b) = (revisions.next(), revisions.next());
         let scope = options.only.scope;
-        let (a, b) = (a.map(RevisionText), b.map(RevisionText));
-        CompareTests { persona, a, b, scope, options: options.into_options() }
+        Ok(CompareTests { persona: name, a, b, scope, options: options.into_options() })
     }
 }
 
@@ -126,12 +136,10 @@ impl TestFlags {
     }
 }
 
-/// Parses `mentor@production`.
-fn version(text: &str) -> Result<(Name, Option<RevisionText>), NameError> {
-    match text.split_once('@') {
-        Some((name, revision)) if !revision.is_empty() => {
-            Ok((Name::parse(name)?, Some(RevisionText(revision.to_owned()))))
-        }
-        _ => Ok((Name::parse(text)?, None)),
-    }
+/// Cuts the revision off `mentor@production`.
+fn cut_revision(word: &mut String) -> Option<String> {
+    let (name, revision) = word.split_once('@').filter(|(_, revision)| !revision.is_empty())?;
+    let (name, revision) = (name.to_owned(), revision.to_owned());
+    *word = name;
+    Some(revision)
 }

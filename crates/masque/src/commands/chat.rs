@@ -77,7 +77,8 @@ pub(super) async fn run(
     let greeting = is_interactive.then_some(Greeting::FIRST);
     if continue_last {
         let root = runtime::root(workspace.project.as_ref(), workspace.audience);
-        let last = open_session::last(&runtime, name.as_ref(), root.as_deref()).await?;
+        let home = workspace.directories.as_ref().map(|directories| directories.home.as_path());
+        let last = open_session::last(&runtime, name.as_ref(), root.as_deref(), home).await?;
         options.session = Some(last.to_string());
     }
     let name = match name {
@@ -127,7 +128,7 @@ async fn choose(workspace: &Workspace, output: &mut Output) -> Result<Name> {
     let recent = workspace.library.recent_personas(OFFERED).await?;
     let choice = |item: ListItem| {
         let about = item.summary.as_deref().or(item.description.as_deref()).unwrap_or_default();
-        Choice::new(&format!("{}  {about}", item.name), item.name)
+        Choice::new(&item.name, about, item.name.clone())
     };
     ask::choose("Chat with which persona?", recent.into_iter().map(choice).collect(), 0, output).await
 }
@@ -190,7 +191,11 @@ impl Chat<'_> {
             session.persona, session.mode
         );
         self.faint(&line, output)?;
-        if open_session::is_unused(view) { transcript::print(turns, output) } else { Ok(()) }
+        if open_session::is_unused(view) {
+            transcript::print(turns, output)
+        } else {
+            transcript::print_last(turns, output)
+        }
     }
 
     /// The prompt, plain and styled.

@@ -24,7 +24,16 @@ pub(super) async fn run(args: CompileArgs, workspace: &Workspace, output: &mut O
     }
     // Only the text of the current persona, unchanged, is kept.
     if revision.is_none() && cut.is_plain() {
-        let input = CompilePersona { name, detail, both: false, scope: only.scope };
+        let input = CompilePersona {
+            name,
+            detail,
+            both: false,
+            overrides: None,
+            types: None,
+            limit: None,
+            max_tokens: None,
+            scope: only.scope,
+        };
         let compiled = library.compile_persona(&input).await?;
         let text = compiled.compiled_detail.as_ref().or(compiled.compiled_summary.as_ref());
         let text = text.map_or("", String::as_str);

@@ -69,17 +69,31 @@ pub(super) fn disconnect(args: &DisconnectArgs, output: &mut Output) -> Result<(
     let target = ClientFile::of(args.client, args.project.as_deref(), &Directories::find()?)?;
     let old = read(&target.file)?.unwrap_or_default();
     let new = target.cut(&old)?;
+    // `connect` made the file of a project that has nothing else.
+    let is_removed = new.as_ref().is_some_and(|new| target.is_ours_alone(new));
     let backup = match &new {
+        Some(_) if is_removed => {
+            replace::remove(&target, &old)?;
+            None
+        }
         Some(new) => replace::file(&target, Some(&old), new, Reader::AsBefore)?,
         None => None,
     };
     if output.is_json() {
-        let answer = json!({ "client": target.word(), "file": target.file, "changed": new.is_some(), "backup": backup });
-        return output.json(&answer);
+        return output.json(&json!({
+            "client": target.word(),
+            "file": target.file,
+            "changed": new.is_some(),
+            "removed": is_removed,
+            "backup": backup,
+        }));
     }
     let (label, file) = (target.label(), target.file.display());
     if new.is_none() {
         return output.line(format!("nothing to remove: {label} is not connected in {file}"));
+    }
+    if is_removed {
+        return output.line(format!("disconnected {label}: removed {file}, which had nothing else"));
     }
     output.line(format!("disconnected {label}: wrote {file}"))?;
     match backup {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use app::{AsReport as _, CopiedSessions, CopyReport, DatabaseInfo, Subject};
+use indicatif::HumanCount;
 use serde_json::json;
 
 use crate::cli::{CopyArgs, DbCommand, PruneArgs};
@@ -52,16 +53,21 @@ async fn copy(args: &CopyArgs, workspace: &Workspace, output: &mut Output) -> Re
         }));
     }
     let tables = tables.len();
-    output.line(format!("copied {rows} rows in {tables} tables to {location}, and verified them"))?;
+    output.line(format!(
+        "copied {} rows in {tables} tables to {location}, and verified them",
+        HumanCount(rows)
+    ))?;
     if left_sessions > 0 {
         output.advise(&format!(
-            "Sessions ({left_sessions} rows) were not copied; --with-sessions copies them too."
+            "Sessions ({} rows) were not copied; --with-sessions copies them too.",
+            HumanCount(left_sessions)
         ))?;
     }
     if left_behind > 0 {
         output.advise(&format!(
-            "The history and state of personas.toml files ({left_behind} rows) belong to this machine and were not \
-             copied; `masque db backup` includes them."
+            "The history and state of personas.toml files ({} rows) belong to this machine and were not \
+             copied; `masque db backup` includes them.",
+            HumanCount(left_behind)
         ))?;
     }
     Ok(())

@@ -89,7 +89,7 @@ pub(super) async fn run(args: &DiffArgs, workspace: &Workspace, output: &mut Out
 }
 
 /// Two texts to compare, with their labels.
-struct Sides<'a> {
+pub(super) struct Sides<'a> {
     old_label: String,
     new_label: String,
     old: &'a str,
@@ -97,7 +97,7 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn new(old_label: &str, new_label: &str, old: &'a str, new: &'a str) -> Self {
+    pub(super) fn new(old_label: &str, new_label: &str, old: &'a str, new: &'a str) -> Self {
         Self { old_label: old_label.to_owned(), new_label: new_label.to_owned(), old, new }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Sides<'a> {
         unified.context_radius(CONTEXT).header(&self.old_label, &self.new_label).to_string()
     }
 
-    fn print(&self, output: &mut Output) -> Result<()> {
+    pub(super) fn print(&self, output: &mut Output) -> Result<()> {
         if !output.has_color() {
             return output.exact(&self.unified());
         }

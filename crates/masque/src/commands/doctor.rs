@@ -31,6 +31,9 @@ use providers::ProviderReport;
 mod servers;
 use servers::McpServerReport;
 
+mod traces;
+use traces::TracesReport;
+
 /// A problem and its remedy.
 #[derive(Debug, Serialize)]
 struct DoctorProblem {
@@ -57,6 +60,7 @@ struct DoctorReport {
     /// Notices about ignored parts of the project.
     notices: Vec<String>,
     server: HttpServerReport,
+    traces: TracesReport,
     clients: Vec<ClientReport>,
     problems: Vec<DoctorProblem>,
 }
@@ -88,6 +92,7 @@ pub(super) async fn run(args: DoctorArgs, options: WorkspaceOptions<'_>, output:
         mcp_servers: servers::examine(&allowed, args.try_servers, &mut problems).await,
         notices: allowed.notices.iter().map(Warning::text).collect(),
         server: server(&mut problems).await,
+        traces: traces::examine(&mut problems).await,
         clients: clients::examine(&directories, &mut problems),
         program,
         problems,
@@ -141,6 +146,7 @@ fn print(report: &DoctorReport, output: &mut Output) -> Result<()> {
         state => format!("{state} on {address}"),
     };
     output.field("server", &server)?;
+    report.traces.print(output)?;
     output.blank()?;
     report.clients.iter().try_for_each(|client| client.print(output))?;
     output.blank()?;

@@ -14,6 +14,7 @@ use crate::wording;
 use crate::workspace::Workspace;
 
 mod chat;
+mod proposal;
 
 mod draft;
 use draft::{Draft, DraftContent};
@@ -37,7 +38,7 @@ struct EditTarget {
 }
 
 pub(super) async fn run(args: EditArgs, workspace: &Workspace, output: &mut Output) -> Result<LintReminder> {
-    if args.chat.is_some() || args.undo {
+    if args.chat.is_some() || args.undo || args.apply {
         let name = args.persona()?;
         return chat::run(args, name, workspace, output).await.map(|()| LintReminder::All);
     }

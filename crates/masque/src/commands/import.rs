@@ -1,8 +1,11 @@
 //! `masque import`: previews the changes of a bundle, then applies them.
 
+use std::collections::BTreeMap;
+
 use app::outputs::{FieldChange, ImportChange, ImportItem, ImportPlan};
 use app::{Library, TomlText};
-use persona::Scope;
+use indicatif::HumanCount;
+use persona::{Kind, Scope};
 use serde::Serialize;
 
 use super::fields::{excerpts, shown};
@@ -15,6 +18,10 @@ use crate::output::{Column, Output, Style, Table, TransferProgress, clean, width
 use crate::workspace::Workspace;
 
 const COLUMNS: [Column; 3] = [Column::Fixed("NAME"), Column::Fixed("KIND"), Column::Fixed("CHANGE")];
+const COUNT_COLUMNS: [Column; 3] =
+    [Column::Fixed("CHANGE"), Column::Fixed("KIND"), Column::Fixed("ENTITIES")];
+/// Lines of a list before a question.
+const MOST_LINES: usize = 40;
 
 /// Columns before a changed field, and between its name and values.
 const INDENT: usize = 4;
@@ -44,7 +51,7 @@ pub(crate) async fn run(args: ImportArgs, workspace: &Workspace, output: &mut Ou
     let library = &workspace.library;
     let scope = create.scope;
     let import = async |output: &Output| {
-        let mut progress = TransferProgress::on_terminal(output);
+        let mut progress = TransferProgress::new(output);
         let mut follow = |at: app::Progress| progress.at(&at);
         library.follow_import(&workspace.author, source, scope, why.message.clone(), &mut follow).await
     };
@@ -56,7 +63,7 @@ pub(crate) async fn run(args: ImportArgs, workspace: &Workspace, output: &mut Ou
     };
     let count = plan.changes();
     if !output.is_json() {
-        preview(&plan, output)?;
+        preview(&plan, dry_run, output)?;
     }
     if imported.is_none() && count > 0 && !dry_run && confirm_import(count, &plan, output).await? {
         imported = Some(import(output).await?);
@@ -80,7 +87,7 @@ async fn planned(
     scope: Option<Scope>,
     output: &Output,
 ) -> Result<ImportPlan> {
-    let mut progress = TransferProgress::on_terminal(output);
+    let mut progress = TransferProgress::new(output);
     let mut follow = |at: app::Progress| progress.at(&at);
     Ok(library.follow_plan(source, scope, &mut follow).await?)
 }
@@ -94,34 +101,65 @@ async fn confirm_import(count: usize, plan: &ImportPlan, output: &mut Output) ->
 }
 
 fn entities(count: usize) -> String {
-    if count == 1 { "1 entity".to_owned() } else { format!("{count} entities") }
+    if count == 1 { "1 entity".to_owned() } else { format!("{} entities", HumanCount(count as u64)) }
 }
 
-fn preview(plan: &ImportPlan, output: &mut Output) -> Result<()> {
-    let row = |item: &ImportItem| {
-        let change = match (item.change, item.in_place_of) {
-            (ImportChange::Create, Some(Scope::Builtin)) => "create, overrides the builtin".to_owned(),
-            (ImportChange::Create, Some(scope)) => format!("create, overrides {scope}"),
-            (ImportChange::Create, None) => "create".to_owned(),
-            (ImportChange::Update, _) => "update".to_owned(),
-            (ImportChange::Unchanged, _) => "unchanged".to_owned(),
-            (ImportChange::Builtin, _) => "builtin".to_owned(),
-        };
-        vec![item.name.to_string(), item.kind.spoken().to_owned(), change]
-    };
-    let rows: Vec<Vec<String>> = plan.items.iter().map(row).collect();
-    if !rows.is_empty() {
-        let table = Table::fitted(&COLUMNS, &rows, output.width());
-        table.header(output)?;
-        for (item, cells) in plan.items.iter().zip(&rows) {
-            table.row(output, cells)?;
-            field_changes(&item.fields, output)?;
-        }
+/// Lists the changes. A question after a long list would leave the user without its beginning, so a
+/// terminal shows counts instead, unless only the list was wanted.
+fn preview(plan: &ImportPlan, lists_all: bool, output: &mut Output) -> Result<()> {
+    let lines: usize = plan.items.iter().map(|item| 1 + item.fields.len()).sum();
+    if output.is_terminal() && !lists_all && lines > MOST_LINES {
+        counts(&plan.items, output)?;
+    } else {
+        rows(&plan.items, output)?;
     }
     if !plan.copied.is_empty() {
         output.line(format!("copied from the builtins: {}", list(&plan.copied)))?;
     }
     plan.warnings.iter().try_for_each(|warning| output.line(format!("warning: {warning}")))
+}
+
+/// One row for each entity, with its changed fields.
+fn rows(items: &[ImportItem], output: &mut Output) -> Result<()> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    let row = |item: &ImportItem| vec![item.name.to_string(), item.kind.spoken().to_owned(), change(item)];
+    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+    let table = Table::fitted(&COLUMNS, &rows, output.width());
+    table.header(output)?;
+    for (item, cells) in items.iter().zip(&rows) {
+        table.row(output, cells)?;
+        field_changes(&item.fields, output)?;
+    }
+    Ok(())
+}
+
+/// One row for each change and kind.
+fn counts(items: &[ImportItem], output: &mut Output) -> Result<()> {
+    let mut counted: BTreeMap<(String, Kind), u64> = BTreeMap::new();
+    for item in items {
+        *counted.entry((change(item), item.kind)).or_default() += 1;
+    }
+    let row = |((change, kind), count): (&(String, Kind), &u64)| {
+        vec![change.clone(), kind.spoken().to_owned(), HumanCount(*count).to_string()]
+    };
+    let rows: Vec<Vec<String>> = counted.iter().map(row).collect();
+    let table = Table::fitted(&COUNT_COLUMNS, &rows, output.width());
+    table.header(output)?;
+    rows.iter().try_for_each(|cells| table.row(output, cells))?;
+    output.line("--dry-run lists every entity and its changed fields.")
+}
+
+fn change(item: &ImportItem) -> String {
+    match (item.change, item.in_place_of) {
+        (ImportChange::Create, Some(Scope::Builtin)) => "create, overrides the builtin".to_owned(),
+        (ImportChange::Create, Some(scope)) => format!("create, overrides {scope}"),
+        (ImportChange::Create, None) => "create".to_owned(),
+        (ImportChange::Update, _) => "update".to_owned(),
+        (ImportChange::Unchanged, _) => "unchanged".to_owned(),
+        (ImportChange::Builtin, _) => "builtin".to_owned(),
+    }
 }
 
 /// Prints the old and new values of changed fields.

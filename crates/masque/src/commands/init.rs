@@ -8,7 +8,9 @@ use serde_json::json;
 
 use crate::cli::InitArgs;
 use crate::failure::{CommandError, Failure, Result};
-use crate::output::{Output, Style};
+use crate::locations::Directories;
+use crate::output::{Output, Style, Warning, WarningCode};
+use crate::project::Project;
 
 const TEMPLATE: &str = include_str!("init/personas.toml");
 /// The persona of the template.
@@ -31,6 +33,10 @@ pub(super) fn run(args: &InitArgs, project: Option<&Path>, output: &mut Output) 
         }
         Err(error) => return Err(Failure::file("create", &file, &error)),
     }
+    let home = Directories::find().ok().map(|directories| directories.home);
+    let passed_over = Project::passed_over_at(directory, home.as_deref());
+    let passed_over = passed_over.map(|text| Warning::new(WarningCode::ForeignProject, text));
+    output.warn(passed_over.as_slice())?;
     if output.is_json() {
         return output.json(&json!({ "file": file, "personas": [PERSONA] }));
     }

@@ -1,15 +1,21 @@
 //! `masque man`: the manual pages.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use clap_mangen::Man;
 use serde_json::json;
 
 use crate::cli::{self, ManArgs};
 use crate::failure::{CommandError, Failure, Result};
+use crate::locations;
 use crate::output::Output;
 
-pub(super) fn run(args: &ManArgs, output: &mut Output) -> Result<()> {
+/// The program that formats pages, with the arguments for a page on its standard input.
+const READER: (&str, [&str; 2]) = ("man", ["-l", "-"]);
+
+pub(super) fn run(args: &ManArgs, no_pager: bool, output: &mut Output) -> Result<()> {
     match &args.out {
         Some(directory) => write_pages(directory, output),
         None => {
@@ -18,10 +24,25 @@ pub(super) fn run(args: &ManArgs, output: &mut Output) -> Result<()> {
             let page = String::from_utf8_lossy(&page);
             match output.is_json() {
                 true => output.json(&json!({ "page": page })),
+                false if output.is_terminal() && !no_pager && is_read(&page) => Ok(()),
                 false => output.exact(&page),
             }
         }
     }
+}
+
+/// Shows a page with `man`, which formats and pages it. False without a `man` that can.
+fn is_read(page: &str) -> bool {
+    let (program, arguments) = READER;
+    let Some(program) = locations::on_path(program) else { return false };
+    let Ok(mut reader) = Command::new(program).args(arguments).stdin(Stdio::piped()).spawn() else {
+        return false;
+    };
+    if let Some(mut stdin) = reader.stdin.take() {
+        // A reader that was closed early has shown enough.
+        let _ = stdin.write_all(page.as_bytes());
+    }
+    reader.wait().is_ok_and(|status| status.success())
 }
 
 /// Writes the page of masque and of each command.

@@ -1,6 +1,6 @@
 //! Creates sessions, and finds existing ones by their id or a part of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agent::{Session, TurnBody};
@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::cli::SessionOptions;
 use crate::failure::{CommandError, Failure, Result};
 use crate::output::one_line;
+use crate::project::Project;
 
 mod ready;
 pub(super) use ready::check_ready;
@@ -43,7 +44,7 @@ pub(super) async fn open(
             scope: options.only.scope,
             mode: options.mode().map(|mode| mode.to_string()),
             model: options.model.as_ref().map(ToString::to_string),
-            overrides: BTreeMap::new(),
+            overrides: options.overrides()?,
             root: options.root.as_deref().map(absolute).transpose()?,
             greeting: options.greeting.map(Greeting::Number).or(greeting),
         });
@@ -125,16 +126,16 @@ pub(super) fn short(id: Uuid, length: usize) -> String {
     id[id.len().saturating_sub(length)..].to_owned()
 }
 
-/// The session that was used last, of a persona if one is given, and in the project's directory.
-pub(super) async fn last(runtime: &Runtime, persona: Option<&Name>, root: Option<&Path>) -> Result<Uuid> {
-    let roots: Vec<PathBuf> = root
-        .into_iter()
-        .flat_map(|root| [Some(root.to_owned()), root.canonicalize().ok()])
-        .flatten()
-        .collect();
-    let is_here = |session: &Session| match &session.root {
-        Some(of_session) => roots.iter().any(|root| Path::new(of_session).starts_with(root)),
-        None => roots.is_empty(),
+/// The session that was used last, of a persona if one is given, and in this project.
+pub(super) async fn last(
+    runtime: &Runtime,
+    persona: Option<&Name>,
+    root: Option<&Path>,
+    home: Option<&Path>,
+) -> Result<Uuid> {
+    let is_here = |session: &Session| match (&session.root, root) {
+        (Some(of_session), Some(root)) => is_of_project(Path::new(of_session), root, home),
+        (of_session, root) => of_session.is_none() && root.is_none(),
     };
     let mut cursor = None;
     loop {
@@ -147,5 +148,52 @@ pub(super) async fn last(runtime: &Runtime, persona: Option<&Name>, root: Option
             Some(cursor) => Some(cursor),
             None => return Err(CommandError::NothingToContinue { persona: persona.cloned() }.into()),
         };
+    }
+}
+
+/// True if a directory is in a project, and not in another one below it.
+fn is_of_project(directory: &Path, project: &Path, home: Option<&Path>) -> bool {
+    let (directory, project) = (canonical(directory), canonical(project));
+    let around = canonical(&project_around(&directory, home));
+    directory == project
+        || directory.starts_with(&project) && (around == project || !around.starts_with(&project))
+}
+
+/// The root of the project around a directory: the directory itself if there is none.
+fn project_around(directory: &Path, home: Option<&Path>) -> PathBuf {
+    Project::around(directory, home).map_or_else(|| directory.to_owned(), |project| project.root)
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_project;
+
+    #[test]
+    fn a_session_belongs_to_the_nearest_project() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let at = |path: &str| directory.path().join(path);
+        for path in ["shop/src", "shop/vendor/lib/src", "plain/inner"] {
+            std::fs::create_dir_all(at(path)).expect("a directory");
+        }
+        for path in ["shop/personas.toml", "shop/vendor/lib/personas.toml"] {
+            std::fs::write(at(path), "").expect("a file");
+        }
+        let check = |session: &str, project: &str, expected: bool| {
+            assert_eq!(is_of_project(&at(session), &at(project), None), expected, "{session} in {project}");
+        };
+        check("shop", "shop", true);
+        check("shop/src", "shop", true);
+        check("shop/vendor/lib", "shop", false);
+        check("shop/vendor/lib/src", "shop", false);
+        check("shop/vendor/lib/src", "shop/vendor/lib", true);
+        check("shop", "shop/vendor/lib", false);
+        // A directory that `--project` names is a project without a file.
+        check("shop/src", "shop/src", true);
+        check("plain", "plain", true);
+        check("plain/inner", "plain", false);
     }
 }

@@ -16,14 +16,14 @@ use crate::workspace::Workspace;
 pub(super) async fn test(args: TestArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let runtime = runtime::open(workspace).await?;
     let format = args.format();
-    let started = runtime.start_test(args.into_input()).await?;
+    let started = runtime.start_test(args.into_input()?).await?;
     finish(&runtime, started, format, output).await
 }
 
 pub(super) async fn compare(args: CompareArgs, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let runtime = runtime::open(workspace).await?;
     let format = args.format();
-    let started = runtime.start_comparison(args.into_input()).await?;
+    let started = runtime.start_comparison(args.into_input()?).await?;
     finish(&runtime, started, format, output).await
 }
 

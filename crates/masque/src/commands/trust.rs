@@ -101,7 +101,11 @@ async fn confirm_preset(
 
 fn project_root(options: WorkspaceOptions<'_>, directories: &Directories) -> Result<PathBuf> {
     let project = Project::find(options.project, Some(&directories.home))?;
-    Ok(project.map(|project| project.root).ok_or(CommandError::NoWorkingDirectory)?)
+    let error = || match std::env::current_dir() {
+        Ok(directory) => CommandError::ForeignDirectory { path: directory.display().to_string() },
+        Err(_) => CommandError::NoWorkingDirectory,
+    };
+    Ok(project.map(|project| project.root).ok_or_else(error)?)
 }
 
 async fn consent(directory: &str, text: &str, list: &TrustList, output: &mut Output) -> Result<()> {

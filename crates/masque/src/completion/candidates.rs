@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use app::inputs::ListParts;
 use app::outputs::RevisionItem;
 use app::running::{IdSuffix, Runtime, RuntimeOptions};
 use app::{FileScopes, Library, Location, OpenOptions};
-use persona::{Kind, Name, Scope};
+use persona::{Kind, Name, PartType, Scope};
 use providers::Providers;
 
 use super::Typed;
@@ -19,6 +20,8 @@ use crate::project::{Project, read_text};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Maximum number of candidates of one kind.
 const MOST: usize = 200;
+/// The same for parts of one type.
+const MOST_PARTS: u32 = 200;
 
 /// Names that begin with a text.
 pub(super) fn names(kinds: &[Kind], prefix: &str, typed: &Typed) -> Vec<String> {
@@ -43,6 +46,37 @@ pub(super) fn names(kinds: &[Kind], prefix: &str, typed: &Typed) -> Vec<String> 
     });
     found.extend(stored.unwrap_or_default());
     found
+}
+
+/// Part types, then the parts of the typed one: `tone=`, `tone=plain-tone`.
+pub(super) fn overrides(current: &str, typed: &Typed) -> Vec<String> {
+    let Some((word, _)) = current.split_once('=') else {
+        return PartType::ALL.iter().map(|part_type| format!("{part_type}=")).collect();
+    };
+    let Ok(part_type) = word.parse::<PartType>() else { return Vec::new() };
+    let mut found: Vec<String> = Vec::new();
+    for file in files(typed) {
+        let document = toml::from_str::<toml::Table>(&read_text(&file)).unwrap_or_default();
+        let parts = document.get(Kind::Part.table()).and_then(toml::Value::as_table);
+        let of_type = |part: &toml::Value| part.get("part_type").and_then(toml::Value::as_str) == Some(word);
+        found.extend(
+            parts.into_iter().flatten().filter(|(_, part)| of_type(part)).map(|(name, _)| name.clone()),
+        );
+    }
+    let stored = in_library(typed, false, async |library| {
+        let input = ListParts {
+            part_type: Some(part_type),
+            tags: None,
+            query: None,
+            limit: Some(MOST_PARTS),
+            cursor: None,
+            scope: None,
+        };
+        let page = library.list(Kind::Part, input).await.ok()?;
+        Some(page.items.into_iter().map(|item| item.name.to_string()).collect::<Vec<_>>())
+    });
+    found.extend(stored.unwrap_or_default());
+    found.into_iter().map(|name| format!("{word}={name}")).collect()
 }
 
 /// The kinds that a bare name may mean.

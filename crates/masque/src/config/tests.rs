@@ -31,7 +31,8 @@ fn settings_are_read() {
          [providers.local]\nkind = 'openai-chat'\nbase_url = 'http://127.0.0.1:1/v1'\n\
          [mcp_servers.git]\ncommand = 'git-mcp'\n[tools.shell]\ntimeout_s = 9\n[tools.fetch]\nenabled = true\n\
          [run]\nmax_tool_rounds = 1000\nescalation_cooldown_s = 0\n\
-         [history]\nkeep = 50\n[lint]\npart_tokens = 900\n",
+         [history]\nkeep = 50\n[lint]\npart_tokens = 900\n\
+         [telemetry]\nendpoint = 'http://127.0.0.1:4318'\n",
     );
     assert_eq!(config.env_allow.iter().collect::<Vec<_>>(), ["TEAM", "USER"]);
     assert_eq!(config.providers.keys().collect::<Vec<_>>(), ["anthropic", "local"]);
@@ -40,7 +41,37 @@ fn settings_are_read() {
     assert_eq!((config.shell.timeout_s, config.fetch.map(|fetch| fetch.enabled)), (Some(9), Some(true)));
     assert_eq!((config.max_tool_rounds, config.escalation_cooldown), (Some(1_000), Some(Duration::ZERO)));
     assert_eq!((config.history_keep, config.lint_part_tokens), (Some(50), Some(900)));
+    assert_eq!(config.trace_endpoint.as_deref(), Some("http://127.0.0.1:4318"));
     assert_eq!(config.warnings, []);
+}
+
+#[test]
+fn prices_are_read_by_model() {
+    let config = parse(
+        "[prices]\n'anthropic/claude-4.5' = { input = 3, output = 15.5, cache_read = 0.3 }\n\
+         'local/x' = { input = 0, output = 0 }\n",
+    );
+    let cost = |model: &str, output_tokens| {
+        let usage = llm::Usage { output_tokens, ..llm::Usage::default() };
+        config.prices.cost(&model.parse().expect("a model"), usage)
+    };
+    assert_eq!(cost("anthropic/claude-4.5", 2_000_000), Some(31.0));
+    assert_eq!(cost("local/x", 2_000_000), Some(0.0));
+    assert_eq!(cost("local/y", 2_000_000), None);
+}
+
+#[test]
+fn a_wrong_price_has_its_place() {
+    for line in [
+        "'gpt-4.1' = { input = 1, output = 1 }",
+        "'a/gpt-4.1' = { input = -1, output = 1 }",
+        "'a/gpt-4.1' = { input = nan, output = 1 }",
+        "'a/gpt-4.1' = { input = 1, output = 1, cached = 1 }",
+        "'a/gpt-4.1' = { input = 1 }",
+    ] {
+        let told = refusal(&format!("[prices]\n\n{line}\n"));
+        assert!(told.contains("config.toml:3:"), "{line}: {told}");
+    }
 }
 
 #[test]
@@ -168,6 +199,10 @@ fn an_invalid_setting_is_an_error_with_its_place() {
         ("[run]\nmax_tool_rounds = 1001\n", "config.toml:2:19: run.max_tool_rounds"),
         ("[run]\nescalation_cooldown_s = 86401\n", "config.toml:2:25: run.escalation_cooldown_s"),
         ("[lint]\npart_tokens = 0\n", "config.toml:2:15: lint.part_tokens must be at least 1"),
+        (
+            "[telemetry]\nendpoint = 'localhost:4318'\n",
+            "config.toml:2:12: telemetry.endpoint: expected an address",
+        ),
     ] {
         let message = refusal(text);
         assert!(message.starts_with(start), "{text}\n{message}");

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use app::{AsReport, Code, Remedy, Subject};
 use persona::{Kind, Name, Scope};
@@ -33,7 +34,9 @@ pub(crate) enum CommandError {
     #[error("nothing to change")]
     NothingToChange { kind: Kind },
 
-    #[error("invalid session id {text:?} (expected at least {least} characters of its beginning or end)")]
+    #[error(
+        "invalid session id {text:?} (expected at least {least} hexadecimal digits of its beginning or end)"
+    )]
     InvalidSessionId { text: String, least: usize },
     #[error("no session has the id {text:?}")]
     UnknownSession { text: String },
@@ -111,12 +114,16 @@ pub(crate) enum CommandError {
     NotADirectory { path: String, how: Option<&'static str>, exists: bool },
     #[error("there is no directory {directory} for the database {path}")]
     NoDatabaseDirectory { path: String, directory: String },
+    #[error("{path} is a directory, not a database")]
+    DatabaseIsDirectory { path: String },
     #[error("{path} is not a directory")]
     NoDirectory { path: String, exists: bool },
     #[error("{file} exists already; it is left as it is")]
     HasPersonas { file: String },
     #[error("the working directory no longer exists")]
     NoWorkingDirectory,
+    #[error("{path} belongs to another user, so it is not taken for your project")]
+    ForeignDirectory { path: String },
     #[error("{most} projects are trusted, which is the limit")]
     TooManyProjects { most: usize },
     #[error("{path} {why}, so no project is trusted")]
@@ -246,6 +253,8 @@ impl AsReport for CommandError {
             | Self::InvalidPath { path, .. }
             | Self::NotADirectory { path, .. }
             | Self::NoDatabaseDirectory { path, .. }
+            | Self::DatabaseIsDirectory { path }
+            | Self::ForeignDirectory { path }
             | Self::UnsafeFile { path, .. }
             | Self::NoDirectory { path, .. }
             | Self::HasPersonas { file: path }
@@ -374,6 +383,8 @@ impl CommandError {
             Self::NoHome(_) => Code::NoHome,
             Self::InvalidPath { .. } => Code::InvalidPath,
             Self::NoDatabaseDirectory { .. } => Code::NoDatabase,
+            Self::DatabaseIsDirectory { .. } => Code::NotAFile,
+            Self::ForeignDirectory { .. } => Code::UnsafeFile,
             Self::NotADirectory { exists, .. } | Self::NoDirectory { exists, .. } => match exists {
                 true => Code::NotADirectory,
                 false => Code::FileNotFound,
@@ -421,6 +432,11 @@ impl CommandError {
             Self::NoDatabaseDirectory { directory, .. } => {
                 vec![Remedy::CheckDatabase, Remedy::Run { command: format!("mkdir -p {directory}") }]
             }
+            Self::DatabaseIsDirectory { path } => {
+                let example = Path::new(path).join("masque.db").display().to_string();
+                vec![Remedy::WriteAs { example: format!("`--db {example}`") }]
+            }
+            Self::ForeignDirectory { path } => vec![Remedy::Run { command: format!("masque trust {path}") }],
             Self::NotADirectory { .. } | Self::NoWorkingDirectory => vec![Remedy::OpenProject],
             Self::NoDirectory { path, exists: false } => {
                 vec![Remedy::Run { command: format!("mkdir -p {path}") }]

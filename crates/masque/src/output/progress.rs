@@ -1,6 +1,6 @@
 //! Progress of slow operations, on standard error.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use app::Progress;
@@ -11,62 +11,35 @@ use super::Output;
 /// Faster operations show no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Shows the progress of a backup, a copy or an import, step by step.
+/// Shows the progress of a backup, a copy or an import, step by step: on a terminal, unless the output is
+/// JSON.
 #[derive(Debug)]
 pub(crate) struct TransferProgress {
-    last_shown: Instant,
+    started: Instant,
+    is_shown: bool,
     bar: Option<ProgressBar>,
-    form: Form,
-}
-
-/// The form of progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Bar,
-    /// Plain lines, for a log.
-    Lines,
-    None,
 }
 
 impl TransferProgress {
-    /// A bar on a terminal, lines without one.
     pub(crate) fn new(output: &Output) -> Self {
-        let without = if output.is_json() { Form::None } else { Form::Lines };
-        Self::of(if io::stderr().is_terminal() { Form::Bar } else { without })
-    }
-
-    /// A bar on a terminal, unless the output is JSON; nothing without one.
-    pub(crate) fn on_terminal(output: &Output) -> Self {
-        Self::of(if io::stderr().is_terminal() && !output.is_json() { Form::Bar } else { Form::None })
-    }
-
-    fn of(form: Form) -> Self {
-        Self { last_shown: Instant::now(), bar: None, form }
+        let is_shown = io::stderr().is_terminal() && !output.is_json();
+        Self { started: Instant::now(), is_shown, bar: None }
     }
 
     pub(crate) fn at(&mut self, progress: &Progress) {
-        if self.bar.is_none() && self.last_shown.elapsed() < PATIENCE {
+        if !self.is_shown || self.bar.is_none() && self.started.elapsed() < PATIENCE {
             return;
         }
-        self.last_shown = Instant::now();
         let Progress { step, what, unit, done, total } = progress;
         let what = if what.is_empty() { unit } else { what };
-        match self.form {
-            Form::Bar => {
-                let bar = self.bar.get_or_insert_with(transfer_bar);
-                let label = format!("{step} {what}");
-                if bar.prefix() != label || bar.message() != *unit {
-                    bar.set_prefix(label);
-                    bar.set_message(*unit);
-                }
-                bar.set_length(*total);
-                bar.set_position(*done);
-            }
-            Form::Lines => {
-                let _ = writeln!(io::stderr(), "{step} {what}: {done} of {total} {unit}");
-            }
-            Form::None => {}
+        let bar = self.bar.get_or_insert_with(transfer_bar);
+        let label = format!("{step} {what}");
+        if bar.prefix() != label || bar.message() != *unit {
+            bar.set_prefix(label);
+            bar.set_message(*unit);
         }
+        bar.set_length(*total);
+        bar.set_position(*done);
     }
 }
 

@@ -163,6 +163,8 @@ fn a_run_in_the_home_directory_or_at_the_top_is_announced() {
             .is_some_and(|notice| notice.contains("whole file system"))
     );
     assert!(wide_root(Some(&home.join("shop/..")), Some(home)).is_some());
+    let above = wide_root(home.parent(), Some(home)).expect("the home is below it");
+    assert!(above.contains("which has your home directory"), "{above}");
     assert_eq!(wide_root(Some(&shop), Some(home)), None);
     assert_eq!(wide_root(None, Some(home)), None);
 }

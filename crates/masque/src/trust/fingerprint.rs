@@ -1,11 +1,14 @@
 //! The fingerprint of everything that trust lets a project do.
 //!
-//! It covers MCP servers, providers, tool presets, the presets and guardrails that personas use, and the
-//! tools that guardrails deny. Texts of personas, comments and layout can change without a new question.
+//! It covers MCP servers with the files of the project that they start, providers, tool presets, the presets
+//! and guardrails that personas use, and the tools that guardrails deny. Texts of personas, comments and
+//! layout can change without a new question.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
+use app::{AsReport as _, Code};
 use sha2::{Digest as _, Sha256};
 use toml::{Table, Value};
 
@@ -23,6 +26,8 @@ const SECRET_TABLES: [&str; 2] = ["env", "headers"];
 const MOST_FIELDS: usize = 1_000;
 /// Characters of a value that are shown.
 const SHOWN_CHARS: usize = 300;
+/// The start of a SQLite file: the data of a server, which changes with its use.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 /// Digits of the hash of a value that is not shown whole.
 const HASH_DIGITS: usize = 8;
 
@@ -30,7 +35,13 @@ const HASH_DIGITS: usize = 8;
 pub(super) fn fingerprint(root: &Path, text: &str) -> String {
     let mut hash = Sha256::new();
     match toml::from_str::<Table>(text) {
-        Ok(table) => feed(&mut hash, &Value::Table(relevant(table))),
+        Ok(table) => {
+            // Without programs, the fingerprint is that of earlier releases.
+            for (field, content) in programs(root, &table) {
+                hash.update(format!("program {field:?} {content} "));
+            }
+            feed(&mut hash, &Value::Table(relevant(table)));
+        }
         Err(_) => hash.update(text),
     }
     // A link out of the project must keep its target.
@@ -57,6 +68,47 @@ fn relevant(mut table: Table) -> Table {
     table
 }
 
+/// The files of the project that its MCP servers start, such as `mcp_servers.issues: server.sh`, each with the
+/// hash of its content.
+fn programs(root: &Path, table: &Table) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for (name, server) in table.get("mcp_servers").and_then(Value::as_table).into_iter().flatten() {
+        for path in program_files(root, server) {
+            let real = path.canonicalize().ok().filter(|real| real.starts_with(root));
+            let below = path.strip_prefix(root).ok().map(Path::to_owned);
+            let below = below.or_else(|| real?.strip_prefix(root).ok().map(Path::to_owned));
+            if let Some((below, content)) = below.and_then(|below| Some((below, content(&path)?))) {
+                found.insert(format!("mcp_servers.{name}: {}", below.display()), content);
+            }
+        }
+    }
+    found
+}
+
+fn program_files(root: &Path, server: &Value) -> BTreeSet<PathBuf> {
+    let text = |field: &str| server.get(field).and_then(Value::as_str);
+    let args = server.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let directory = root.join(text("cwd").unwrap_or_default());
+    tools::program_files(&directory, text("command").unwrap_or_default(), args)
+}
+
+/// The hash of a file's content. None for a missing file, a directory and a database.
+fn content(path: &Path) -> Option<String> {
+    match files::disk::read_bytes(path) {
+        Ok(bytes) => {
+            let bytes = bytes.filter(|bytes| !bytes.starts_with(SQLITE))?;
+            Some(format!("{:x}", Sha256::digest(&bytes)))
+        }
+        // Too large to read at every start.
+        Err(files::Error::TooLarge { .. }) => {
+            let data = path.metadata().ok()?;
+            let modified = data.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+            Some(format!("{} bytes of {}", data.len(), modified.as_nanos()))
+        }
+        Err(error) => (error.code() == Code::FileDenied).then(|| "unreadable".to_owned()),
+    }
+}
+
 /// The entries of a table with these fields only. None if none has any.
 fn only(table: Value, names: &[&str]) -> Option<Value> {
     let Value::Table(mut entries) = table else { return None };
@@ -70,10 +122,14 @@ fn only(table: Value, names: &[&str]) -> Option<Value> {
 }
 
 /// The fields that trust lets act, such as `mcp_servers.issues.args`, with their values as the user sees
-/// them. Empty if there are too many.
-pub(super) fn fields(text: &str) -> BTreeMap<String, String> {
+/// them, and the files that servers start. Empty if there are too many.
+pub(super) fn fields(root: &Path, text: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     if let Ok(table) = toml::from_str::<Table>(text) {
+        for (field, content) in programs(root, &table) {
+            let content: String = content.chars().take(HASH_DIGITS).collect();
+            found.insert(field, format!("a file ({content})"));
+        }
         collect(&Value::Table(relevant(table)), &mut Vec::new(), &mut found);
     }
     if found.len() > MOST_FIELDS {

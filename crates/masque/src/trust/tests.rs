@@ -160,6 +160,37 @@ fn changed_content_needs_trust_again() {
 }
 
 #[test]
+fn a_changed_program_needs_trust_again() {
+    const TEXT: &str =
+        "[mcp_servers.git]\ncommand = 'sh'\nargs = ['./git.sh', '--db', 'git.db', '--log=later.log']\n";
+    let world = World::new();
+    let shop = world.directory("shop");
+    let write = |name: &str, text: &str| fs::write(shop.join(name), text).expect("a file");
+    write("git.sh", "one");
+    write("git.db", "SQLite format 3\0one");
+    write("other.sh", "one");
+    TrustList::add(&world.directories, &shop, TEXT).expect("the project is added");
+    write("other.sh", "two");
+    write("git.db", "SQLite format 3\0two");
+    assert_eq!(world.state(&shop, TEXT), TrustState::Trusted, "data and other files may change");
+    write("git.sh", "two");
+    assert_eq!(world.state(&shop, TEXT), TrustState::Changed);
+    let news = TrustList::read(&world.directories).expect("the list is read").news(&shop, TEXT);
+    let fields: Vec<&str> = news.iter().map(|news| news.field.as_str()).collect();
+    assert_eq!(fields, ["mcp_servers.git: git.sh"]);
+    write("git.sh", "one");
+    assert_eq!(world.state(&shop, TEXT), TrustState::Trusted);
+    for (name, text) in [("later.log", "one"), ("git.db", "sh ran this")] {
+        write(name, text);
+        assert_eq!(world.state(&shop, TEXT), TrustState::Changed, "{name}");
+        TrustList::add(&world.directories, &shop, TEXT).expect("the project is added");
+    }
+    // A project without such files keeps its fingerprint, wherever it lies.
+    let (bare, away) = (world.directory("bare"), world.directory("away"));
+    assert_eq!(super::fingerprint(&bare, TEXT), super::fingerprint(&away, TEXT));
+}
+
+#[test]
 fn an_entry_without_content_needs_trust_again() {
     let world = World::new();
     let shop = world.directory("shop");

@@ -355,3 +355,39 @@ fn an_import_shows_no_progress_without_a_terminal() {
     assert_eq!(again.stderr, "");
     contains(&again.stdout, &["nothing to import: everything is already up to date"]);
 }
+
+/// What `init` wrote is what its export has.
+#[test]
+fn the_export_of_a_first_persona_imports_as_unchanged() {
+    let home = Home::new();
+    home.run_in("shop", &["init"]).ok();
+    for names in [&["reviewer"][..], &["--all"]] {
+        let bundle = home.run_in("shop", &[&["export"], names].concat()).ok();
+        home.write("shop/r.toml", &bundle);
+        let again = home.run_in("shop", &["import", "r.toml", "--yes"]).ok();
+        contains(&again, &["unchanged", "nothing to import: everything is already up to date"]);
+    }
+}
+
+#[test]
+fn a_long_import_is_counted_before_the_question() {
+    let home = Home::new();
+    let bundle: String = (0..1_100).map(|at| format!("[skills.s{at}]\ncontent = \"Look.\"\n")).collect();
+    home.write("b.toml", &bundle);
+    let ask = |answer: &str| {
+        let mut command = home.command();
+        command.env("NO_COLOR", "1").args(["import", "b.toml"]);
+        let mut terminal = Terminal::start(command);
+        terminal.sees("create").sees("skill").sees("1,100").sees("Import 1,100 entities into shared?");
+        terminal.presses(answer).presses(ENTER);
+        terminal.ends()
+    };
+    let (code, screen) = ask("n");
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["--dry-run lists", "nothing was imported"]);
+    assert!(!screen.contains("s17"), "{screen}");
+    contains(&home.ok(&["import", "b.toml", "--dry-run"]), &["s17 ", "s1099 "]);
+    let (code, screen) = ask("y");
+    assert_eq!(code, 0, "{screen}");
+    contains(&screen, &["imported 1,100 entities into shared"]);
+}

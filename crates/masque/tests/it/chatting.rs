@@ -2,7 +2,7 @@
 
 use crate::home::{Home, contains};
 use crate::rehearsed::{Rehearsed, tools};
-use crate::terminal::{CONTROL_C, CONTROL_D, DOWN, ENTER, Terminal};
+use crate::terminal::{CONTROL_C, CONTROL_D, DOWN, ENTER, ESCAPE, Terminal};
 
 const SCRIPT: &str = r##"
 [[reply]]
@@ -338,10 +338,24 @@ fn a_persona_is_chosen_from_a_list() {
     let rehearsed = Rehearsed::new(SCRIPT);
     rehearsed.ok(&["run", "worker", "are you there"]);
     let mut terminal = rehearsed.terminal(&["chat"]);
-    terminal.sees("Chat with which persona?").sees("worker").presses("other").sees("other").presses(ENTER);
+    // The names come first, although the text about another persona has "documentation".
+    terminal.sees("Chat with which persona?").sees("worker").presses("ment").sees("mentor: ").presses(ENTER);
+    terminal.sees("Chat with which persona? mentor\x1b[K").sees("mentor build ›").presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+    let mut terminal = rehearsed.terminal(&["chat"]);
+    terminal.sees("Chat with which persona?").presses("other").sees("other").presses(ENTER);
     says(terminal.sees("other build ›"), "are you there").sees("I am.");
     terminal.presses(CONTROL_D);
     assert_eq!(terminal.ends().0, 0);
+    // Esc and Ctrl-C say the same, and neither is an error.
+    for (key, code) in [(ESCAPE, 1), (CONTROL_C, 130)] {
+        let mut terminal = rehearsed.terminal(&["chat"]);
+        terminal.sees("Chat with which persona?").presses(key);
+        let (ended, screen) = terminal.ends();
+        assert_eq!(ended, code, "{screen}");
+        contains(&screen, &["cancelled; nothing was changed"]);
+        assert!(!screen.contains("error"), "{screen}");
+    }
     // Without a terminal there is no list.
     let refused = rehearsed.run_with_input(&["chat"], "hello\n").fails(2);
     contains(&refused, &["masque chat mentor"]);
@@ -371,4 +385,39 @@ fn the_last_session_is_continued() {
     // A session of another directory is another project's.
     std::fs::create_dir_all(rehearsed.home.path("elsewhere")).unwrap();
     rehearsed.home.run_in_with_input("elsewhere", &["chat", "--continue"], "x\n").fails(3);
+}
+
+#[test]
+fn a_session_of_a_project_inside_is_not_continued() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    rehearsed.home.write("work/vendor/lib/personas.toml", "");
+    rehearsed.ok(&["run", "worker", "outside"]);
+    rehearsed.home.run_in("work/vendor/lib", &["run", "worker", "inside"]).ok();
+    // The chat begins with the last message and its answer.
+    let mut terminal = rehearsed.terminal(&["chat", "--continue"]);
+    terminal.sees("2 turns so far").sees("› outside").sees("You said outside.").sees("worker build ›");
+    terminal.presses(CONTROL_D);
+    assert_eq!(terminal.ends().0, 0);
+    let inside = rehearsed.home.run_in_with_input("work/vendor/lib", &["chat", "-c"], "are you there\n").ok();
+    assert_eq!(inside, "I am.\n");
+    contains(&rehearsed.last_request()["messages"].to_string(), &["inside"]);
+}
+
+#[test]
+fn a_session_may_have_other_parts() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    rehearsed.ok(&["create", "part", "dry", "--part-type", "tone", "--content", "Be very dry."]);
+    let system = || rehearsed.last_request()["messages"][0].to_string();
+    rehearsed.ok(&["run", "worker", "are you there", "--override", "tone=dry"]);
+    contains(&system(), &["Be very dry."]);
+    rehearsed.run_with_input(&["chat", "worker", "--override", "tone=dry"], "are you there\n").ok();
+    contains(&system(), &["Be very dry."]);
+    let twice = ["run", "worker", "x", "--override", "tone=dry", "--override", "tone=plain-tone"];
+    rehearsed.refused("named_twice", &twice);
+    rehearsed.refused(
+        "conflicting_fields",
+        &["run", "worker", "x", "--session", "4f9c1e", "--override", "tone=dry"],
+    );
+    rehearsed.refused("conflicting_fields", &["chat", "worker", "-c", "--override", "tone=dry"]);
+    rehearsed.refused("unknown_override", &["run", "worker", "x", "--override", "tone=wet"]);
 }

@@ -342,6 +342,7 @@ fn questions_lead_to_a_template_too() {
     let (code, screen) = terminal.ends();
     assert_eq!(code, 1, "{screen}");
     contains(&screen, &["cancelled; nothing was changed"]);
+    assert!(!screen.contains("error"), "{screen}");
     let mut terminal = start(&["other"]);
     terminal.sees("Scope:").presses(CONTROL_C);
     let (code, screen) = terminal.ends();

@@ -220,6 +220,43 @@ fn disconnect_removes_our_entry_alone() {
 }
 
 #[test]
+fn disconnect_removes_a_file_that_connect_made() {
+    let home = Home::new();
+    let left = || {
+        let entries = std::fs::read_dir(home.path("code")).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()
+    };
+    std::fs::create_dir_all(home.path("code")).unwrap();
+    for (client, file) in [
+        ("claude-code", ".mcp.json"),
+        ("cursor", ".cursor/mcp.json"),
+        ("vscode", ".vscode/mcp.json"),
+        ("codex", ".codex/config.toml"),
+    ] {
+        let file = format!("code/{file}");
+        home.ok(&["connect", client, "--project", "code"]);
+        assert!(home.path(&file).is_file());
+        let answer = home.json(&["disconnect", client, "--project", "code"]);
+        assert_eq!((&answer["changed"], &answer["removed"]), (&true.into(), &true.into()), "{client}");
+        assert!(left().is_empty(), "{client}: {:?}", left());
+        contains(&home.ok(&["disconnect", client, "--project", "code"]), &["nothing to remove"]);
+        // A comment is worth keeping.
+        home.ok(&["connect", client, "--project", "code"]);
+        let mark = if client == "codex" { "# ours\n" } else { "// ours\n" };
+        home.write(&file, &format!("{mark}{}", home.read(&file)));
+        assert_eq!(home.json(&["disconnect", client, "--project", "code"])["removed"], false);
+        contains(&home.read(&file), &["ours"]);
+        std::fs::remove_file(home.path(&file)).unwrap();
+        home.ok(&["connect", client, "--project", "code"]);
+        home.ok(&["disconnect", client, "--project", "code"]);
+    }
+    // The user's own file stays.
+    home.ok(&["connect", "cursor"]);
+    assert_eq!(home.json(&["disconnect", "cursor"])["removed"], false);
+    assert!(home.path(".cursor/mcp.json").is_file());
+}
+
+#[test]
 fn a_running_server_can_be_named() {
     let home = Home::new();
     home.ok(&["connect", "vscode", "--http", "--tools", "load"]);

@@ -176,3 +176,11 @@ fn a_copy_leaves_sessions_out_unless_asked() {
     assert_eq!(told["left_sessions"], 0);
     assert_eq!(home.json(&["--db", "three.db", "sessions"])["items"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_directory_is_no_database() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("data")).unwrap();
+    home.refused("not_a_file", &["--db", "data", "list"]).in_file("data").offers("write_as");
+    contains(&home.fails(2, &["--db", "data", "list"]), &["is a directory", "--db data/masque.db"]);
+}

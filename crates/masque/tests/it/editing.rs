@@ -7,8 +7,16 @@ use crate::rehearsed::{Rehearsed, tools};
 
 const SCRIPT: &str = r##"
 [[reply]]
-when = { mode = "plan" }
+when = { mode = "plan", tool_result_of = "update_persona_name" }
 text = "I would call it Dry Worker."
+
+[[reply]]
+when = { mode = "plan", last_user = "name" }
+say = [{ tool = "update_persona_name", input = { name = "Dry Worker" } }]
+
+[[reply]]
+when = { mode = "plan" }
+text = "I would change nothing."
 
 [[reply]]
 when = { tool_result_of = "update_system_prompt" }
@@ -83,12 +91,43 @@ fn a_plan_and_an_early_end() {
     let rehearsed = Rehearsed::new(SCRIPT);
     let before = rehearsed.home.read(FILE);
     let answer = rehearsed.ok(&["edit", "worker", "--chat", "make the tone drier", "--plan"]);
-    assert_eq!(answer, "I would call it Dry Worker.\n");
+    assert_eq!(answer, "I would change nothing.\n");
     assert_eq!(rehearsed.home.read(FILE), before);
+    rehearsed.refused("no_proposal", &["edit", "worker", "--apply"]);
     assert_eq!(rehearsed.run(&["edit", "worker", "--chat", "too much"]).code, 7);
     rehearsed.refused("not_found", &["edit", "nothing", "--chat", "hello"]);
     rehearsed.refused("not_for_kind", &["edit", "part", "calm", "--chat", "hello"]);
     let events = rehearsed.ok(&["edit", "worker", "--chat", "hello", "--json"]);
     let first: Value = serde_json::from_str(events.lines().next().expect("a line")).expect("JSON");
     assert_eq!((&first["type"], &first["persona"]), (&"session".into(), &"persona_editor".into()));
+}
+
+#[test]
+fn a_proposal_is_shown_and_applied() {
+    let rehearsed = Rehearsed::new(SCRIPT);
+    let before = rehearsed.home.read(FILE);
+    let propose = &["edit", "worker", "--chat", "a better name", "--plan"];
+    let answer = rehearsed.run(propose);
+    contains(&answer.stdout, &["I would call it Dry Worker.\n", "--- persona worker (global) revision "]);
+    contains(&answer.stdout, &["+++ persona worker (global) proposed\n", "+display_name = \"Dry Worker\"\n"]);
+    contains(&answer.stderr, &["masque edit worker --apply"]);
+    assert_eq!((answer.code, rehearsed.home.read(FILE)), (0, before.clone()));
+    // Applied in another process, and taken back as one step.
+    let applied = rehearsed.ok(&["edit", "worker", "--apply"]);
+    contains(&applied, &["+display_name = \"Dry Worker\"\n", "applied persona worker (global), revision "]);
+    contains(&rehearsed.home.read(FILE), &["Dry Worker"]);
+    rehearsed.refused("no_proposal", &["edit", "worker", "--apply"]);
+    rehearsed.ok(&["edit", "worker", "--undo"]);
+    assert_eq!(rehearsed.home.read(FILE), before);
+
+    // An edit in between keeps it out.
+    let lines = rehearsed.ok(&["edit", "worker", "--chat", "a better name", "--plan", "--json"]);
+    let last: Value = serde_json::from_str(lines.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(
+        (&last["type"], &last["proposal"]["changes"][0]["name"]),
+        (&"proposal".into(), &"worker".into())
+    );
+    rehearsed.ok(&["update", "persona", "worker", "--summary", "By hand."]);
+    rehearsed.refused("stale_revision", &["edit", "worker", "--apply"]);
+    assert!(!rehearsed.home.read(FILE).contains("Dry Worker"));
 }

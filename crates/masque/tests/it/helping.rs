@@ -61,6 +61,9 @@ fn the_usage_of_an_approval_is_in_the_order_of_its_arguments() {
         home.refused("unknown_session", &[&["sessions", "approve"], arguments].concat());
     }
     home.refused("missing_field", &["sessions", "approve", "0193a7"]);
+    home.refused("conflicting_fields", &["sessions", "approve", "0193a7", "call_1", "--all"]);
+    let missing = home.fails(2, &["sessions", "approve"]);
+    assert!(missing.contains("  <ID>\n  <CALL>...\n"), "{missing}");
 }
 
 #[test]

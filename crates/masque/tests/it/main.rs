@@ -55,6 +55,7 @@ mod serving;
 mod settings;
 mod shell;
 mod testing;
+mod traces;
 mod trust;
 
 mod crash;
@@ -64,4 +65,5 @@ mod mistaken;
 mod nodes;
 mod notices;
 mod power_cut;
+mod schemathesis;
 mod sdk;

@@ -53,7 +53,18 @@ fn a_kind_is_written_in_the_singular_or_plural() {
         assert_eq!(home.json(&["show", kind, "calm"])["part_type"], "tone");
         assert_eq!(kind_and_name(&home.json(&["history", kind, "calm"])), ("part", "calm"));
     }
-    for kind in ["tool-preset", "tool-presets", "tool_preset", "tool_presets"] {
+    for kind in ["parts", "Parts", "PART"] {
+        assert_eq!(
+            home.ok(&["list", kind, "--query", "slowly"]),
+            home.ok(&["list", "part", "--query", "slowly"])
+        );
+        assert_eq!(
+            home.json(&["create", kind, kind, "--part-type", "tone", "--content", "x"])["kind"],
+            "part"
+        );
+        assert_eq!(home.json(&["update", kind, kind, "--content", "y"])["changed"], true);
+    }
+    for kind in ["tool-preset", "tool-presets", "tool_preset", "tool_presets", "Tool-Preset"] {
         assert_eq!(home.json(&["create", kind, "mine", "--description", "x"])["kind"], "tool_preset");
         assert_eq!(home.json(&["update", kind, "mine", "--description", "y"])["kind"], "tool_preset");
         assert_eq!(home.json(&["delete", kind, "mine"])["deleted"], true);
@@ -147,11 +158,30 @@ fn a_kind_may_be_written_where_only_one_is_taken() {
     home.ok(&["arc", "remove-stage", "arc", "growth", "first"]);
     home.ok(&["link", "persona", "mine", "part", "calm"]);
     home.ok(&["unlink", "persona", "mine", "calm"]);
+    // The persona is found, and has nothing to test.
+    home.ok(&["create", "persona", "bare", "--system-prompt", "You are bare."]);
+    home.ok(&["update", "bare", "--summary", "Bare."]);
+    home.ok(&["tag", "bare", "1", "first"]);
+    for kind in [&[][..], &["persona"], &["Personas"]] {
+        for (command, rest) in [
+            ("test", &["bare"][..]),
+            ("test", &["bare@first"]),
+            ("compare", &["bare", "first"]),
+            ("compare", &["bare", "first", "2"]),
+        ] {
+            let command = [&[command], kind, rest].concat();
+            home.refused("no_test_inputs", &command).about("name", "bare");
+        }
+    }
+    home.refused("invalid_name", &["test", "bare@"]);
+    home.refused("invalid_usage", &["test", "bare", "first"]);
     for command in [
         &["chat", "part", "calm"][..],
         &["run", "part", "calm", "hi"],
         &["arc", "advance", "part", "calm"],
         &["compile", "part", "calm"],
+        &["test", "part", "calm"],
+        &["compare", "part", "calm"],
         &["manifest", "part", "calm"],
         &["new", "part", "other", "--template", "mentor"],
     ] {

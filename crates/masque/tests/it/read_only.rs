@@ -68,10 +68,8 @@ fn a_home_without_a_library_has_builtins_and_files() {
         &["create", "skill", "s", "--content", "x", "--scope", "global"],
         &["run", "mentor", "hi"],
     ] {
-        // A change of a file needs a lock beside the history.
-        let code = if command.contains(&"global") { "file_denied" } else { "database_read_only" };
         run(&home, &[command, &["--json"]].concat())
-            .refused_with(code)
+            .refused_with("database_read_only")
             .in_file(".local/share/masque")
             .offers("check_rights")
             .offers("other_database");
@@ -109,6 +107,14 @@ fn a_protected_library_can_be_read() {
             .in_file("masque.db")
             .offers("check_rights")
             .offers("other_database");
+        // A change of a file needs a lock beside the history, whether there has been one or not.
+        for _ in 0..2 {
+            let told = run(&home, &["update", "mine", "--summary", "Mine.", "--json"]);
+            told.refused_with("database_read_only").in_file("masque.db").offers("check_rights");
+            protect(&home, directory, 0o700);
+            let _ = std::fs::remove_dir_all(home.path(directory).join("locks"));
+            protect(&home, directory, of_directory);
+        }
     }
     // A file that changed meanwhile is in force, and recorded later.
     home.write(".config/masque/personas.toml", "[personas.mine]\nsystem_prompt = \"You are yours.\"\n");

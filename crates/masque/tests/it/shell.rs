@@ -131,3 +131,52 @@ fn completion_creates_nothing_and_says_nothing() {
     check(&home, "masque --project shop show ment", &["mentor"]);
     assert_eq!(home.read("text.db"), "this is no database, but a text that is longer than a header");
 }
+
+#[test]
+fn personas_and_their_versions_are_offered_to_tests() {
+    let home = Home::new();
+    home.ok(&["create", "persona", "ours", "--system-prompt", "x"]);
+    home.ok(&["update", "ours", "--summary", "y"]);
+    home.ok(&["tag", "ours", "1", "production"]);
+    home.ok(&["create", "test-input", "hello", "--content", "hi"]);
+    check(&home, "masque test ", &["mentor", "ours"]);
+    lacks(&home, "masque test ", &["hello", "plain-tone"]);
+    check(&home, "masque test persona o", &["ours"]);
+    check(&home, "masque test ours@", &["ours@1", "ours@2", "ours@production"]);
+    check(&home, "masque test ours@p", &["ours@production"]);
+    lacks(&home, "masque test ours ", &["mentor"]);
+    check(&home, "masque test ours --input ", &["hello"]);
+    check(&home, "masque compare ", &["mentor", "ours"]);
+    check(&home, "masque compare ours ", &["1", "2", "production"]);
+    check(&home, "masque compare persona ours production ", &["2"]);
+    check(&home, "masque compare ours --input h", &["hello"]);
+}
+
+#[test]
+fn overrides_are_completed_type_and_part() {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--part-type", "tone", "--content", "Slowly."]);
+    home.write("shop/personas.toml", "[parts.curt]\npart_type = \"tone\"\ncontent = \"x\"\n");
+    for command in ["compile mentor", "show mentor", "chat mentor", "run mentor"] {
+        check(&home, &format!("masque {command} --override "), &["tone=", "goal="]);
+        check(&home, &format!("masque {command} --override to"), &["tone="]);
+        check(&home, &format!("masque {command} --override tone="), &["tone=calm", "tone=plain-tone"]);
+    }
+    check(&home, "masque --project shop compile mentor --override tone=cu", &["tone=curt"]);
+    lacks(&home, "masque compile mentor --override goal=", &["goal=calm", "goal=plain-tone"]);
+    assert_eq!(candidates(&home, "masque compile mentor --override nonsense=c"), Vec::<String>::new());
+}
+
+#[test]
+fn flags_that_name_entities_offer_them() {
+    let home = Home::new();
+    home.ok(&["create", "part", "calm", "--part-type", "tone", "--content", "Slowly."]);
+    check(&home, "masque create persona x --part ", &["calm", "mentor-tone"]);
+    lacks(&home, "masque create persona x --part ", &["mentor"]);
+    check(&home, "masque create persona x --guardrail ", &["no-fabrication"]);
+    check(&home, "masque create persona x --extends ", &["mentor"]);
+    check(&home, "masque update persona x --extends ", &["mentor"]);
+    check(&home, "masque update mentor --extends cri", &["critic"]);
+    check(&home, "masque update mentor --tool-preset ", &["editor"]);
+    assert_eq!(candidates(&home, "masque create persona x --summary "), Vec::<String>::new());
+}

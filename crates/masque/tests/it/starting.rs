@@ -117,6 +117,7 @@ fn other_long_answers_are_paged_too() {
         home.ok(&["create", "skill", &name, "--content", "y", "--scope", "global"]);
     }
     home.ok(&["run", "mentor", &"a line\n".repeat(60)]);
+    home.ok(&["export", "--all", "--output", "all.toml"]);
     let session = home.json(&["sessions"])["items"][0]["id"].as_str().unwrap().to_owned();
     for command in [
         &["export", "mentor"][..],
@@ -126,6 +127,10 @@ fn other_long_answers_are_paged_too() {
         &["schema"],
         &["sessions", "show", &session],
         &["sessions", "export", &session],
+        &["import", "all.toml", "--dry-run"],
+        &["doctor"],
+        &["--help"],
+        &["show", "--help"],
     ] {
         let mut masque = home.command();
         masque.env("NO_COLOR", "1").env("PAGER", &pager).args(command);
@@ -134,8 +139,35 @@ fn other_long_answers_are_paged_too() {
         assert_eq!(code, 0, "{command:?}: {screen}");
         assert!(screen.contains("paged: "), "{command:?}: {screen}");
     }
+    let help = screen(&home, ("PAGER", &pager), &["--help", "--no-pager"]);
+    assert!(!help.contains("paged: ") && help.contains("Start here:"), "{help}");
     let written = screen(&home, ("PAGER", &pager), &["export", "mentor", "--output", "mentor.toml"]);
     assert!(!written.contains("paged: "), "{written}");
+}
+
+#[test]
+fn man_shows_the_page_on_a_terminal() {
+    let home = Home::new();
+    let shown = |script: Option<&str>, arguments: &[&str]| {
+        let programs = home.path("programs");
+        std::fs::create_dir_all(&programs).unwrap();
+        if let Some(script) = script {
+            let man = home.write("programs/man", script);
+            std::fs::set_permissions(man, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let mut command = home.command();
+        command.env("PATH", &programs).args(arguments);
+        let (code, screen) = Terminal::start(command).ends();
+        assert_eq!(code, 0, "{screen}");
+        screen
+    };
+    contains(&shown(None, &["man"]), &[".TH masque 1"]);
+    let reader = "#!/bin/sh\nread -r line; while read -r line; do last=$line; done; echo \"man $*: $last\"\n";
+    let screen = shown(Some(reader), &["man"]);
+    assert!(screen.contains("man -l -: ") && !screen.contains(".SH"), "{screen}");
+    contains(&shown(Some(reader), &["man", "--no-pager"]), &[".TH masque 1"]);
+    // A man without the option shows nothing of its own.
+    contains(&shown(Some("#!/bin/sh\nexit 1\n"), &["man"]), &[".TH masque 1"]);
 }
 
 #[test]

@@ -120,6 +120,7 @@ fn a_short_id_must_be_unique() {
     rehearsed.refused("ambiguous_session", &["sessions", "delete", shared]);
     rehearsed.refused("invalid_session_id", &["sessions", "show", "01"]).offers("list_sessions");
     rehearsed.refused("invalid_session_id", &["sessions", "show", "nothing"]).offers("list_sessions");
+    contains(&rehearsed.run(&["sessions", "show", "zzzzzz"]).fails(2), &["hexadecimal digits"]);
     // No id can begin like this, or no session's id does.
     rehearsed.refused("invalid_session_id", &["sessions", "show", "01-99"]).offers("list_sessions");
     rehearsed.refused("unknown_session", &["sessions", "show", "ffff"]).offers("list_sessions");

@@ -14,6 +14,12 @@ text = '{"evidence": "Hello", "reason": "It greets.", "verdict": "held"}'
 when = { model = "judge" }
 text = "a solid 9 out of 10"
 [[reply]]
+when = { model = "lost" }
+fault = { status = 401 }
+[[reply]]
+when = { model = "critic", last_user = "Proposition" }
+text = '{"evidence": "", "reason": "It does not.", "verdict": "broken"}'
+[[reply]]
 when = { system = "rude" }
 text = "Go away."
 [[reply]]
@@ -55,7 +61,7 @@ fn a_test_prints_what_held_and_exits_by_it() {
         &passed.stdout,
         &["eve (now) on test/scripted, judged by test/judge", "Greets the user.", "1/1", "score 1.00"],
     );
-    contains(&passed.stderr, &["1 cell, at most 2 calls"]);
+    contains(&passed.stderr, &["1 cell, about 2 calls (replies 1, verdicts 1)"]);
     // Another process pays for nothing.
     let again = rehearsed.run(&["test", "eve", "--json"]);
     let report: Value = serde_json::from_str(&again.stdout).unwrap();
@@ -81,10 +87,56 @@ fn a_budget_leaves_cells_unfinished_and_the_same_command_goes_on() {
     let rehearsed = rehearsed();
     let capped = rehearsed.run(&["test", "eve", "--samples", "3", "--max-calls", "1"]);
     assert_eq!(capped.code, 7, "{capped:?}");
-    contains(&capped.stdout, &["max_calls is reached"]);
+    contains(&capped.stdout, &["max_calls is reached", "1 call,"]);
+    assert_eq!(rehearsed.requests().len(), 1);
+    let none = rehearsed.run(&["test", "eve", "--fresh", "--max-tokens", "1"]);
+    assert_eq!((none.code, rehearsed.requests().len()), (7, 1), "{none:?}");
+    contains(&none.stdout, &["max_tokens is reached", "0 calls, 0 tokens"]);
     let done = rehearsed.run(&["test", "eve", "--samples", "3"]);
     assert_eq!(done.code, 0, "{done:?}");
     rehearsed.refused("unpriced", &["test", "eve", "--max-cost", "1"]);
+}
+
+#[test]
+fn a_lift_is_shown_in_every_format() {
+    let rehearsed = rehearsed();
+    let run = |format: &str| rehearsed.run(&["test", "odd", "--lift", "--format", format]).stdout;
+    contains(&run("table"), &["no persona: score", "lift +0.000: cannot tell", "does not discriminate"]);
+    contains(&run("junit"), &["<property name=\"lift\"", "<property name=\"does not discriminate\""]);
+    contains(
+        &run("markdown"),
+        &["#### no persona", "| input | with | coverage | without | coverage | lift |"],
+    );
+    let report: Value = serde_json::from_str(&run("json")).unwrap();
+    assert_eq!(report["lift"]["expectations"][1]["discriminates"], false, "{report:#}");
+    assert_eq!(report["baseline"]["column"], "no persona");
+}
+
+#[test]
+fn verdicts_of_a_model_about_itself_do_not_gate() {
+    let rehearsed = rehearsed();
+    let own = ["test", "eve", "--model", "test/critic", "--judge", "test/critic"];
+    let advisory = rehearsed.run(&own);
+    assert_eq!(advisory.code, 0, "{advisory:?}");
+    contains(
+        &advisory.stdout,
+        &["hello #1 failed, advisory", "broken (advisory): It does not.", "do not gate"],
+    );
+    let firm = rehearsed.run(&["test", "eve", "--judge", "test/critic"]);
+    assert_eq!(firm.code, 1, "{firm:?}");
+    assert!(!firm.stdout.contains("advisory"), "{firm:?}");
+}
+
+#[test]
+fn a_comparison_without_replies_fails() {
+    let rehearsed = rehearsed();
+    rehearsed.ok(&["tag", "eve", "production"]);
+    let lost = rehearsed.run(&["compare", "eve", "--model", "test/lost"]);
+    assert_eq!(lost.code, 1, "{lost:?}");
+    contains(&lost.stdout, &["cannot tell", "1 error", "hello #1 (production) error: ", "coverage 0 %"]);
+    let junit = rehearsed.run(&["compare", "eve", "--model", "test/lost", "--format", "junit"]);
+    assert_eq!(junit.code, 1);
+    contains(&junit.stdout, &["tests=\"3\"", "errors=\"2\"", "<error type=\"error\""]);
 }
 
 #[test]

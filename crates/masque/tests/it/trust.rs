@@ -130,6 +130,39 @@ async fn a_changed_server_needs_trust_again() {
     assert!(home.path("shop/two").exists());
 }
 
+/// The attack: a persona that may write files rewrites the program of a trusted server. The next run would
+/// start it, in plan mode too.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_of_a_server_is_not_changed_unasked() {
+    let script = "[[reply]]\nwhen = { tool_result_of = \"write_file\" }\ntext = \"It is over.\"\n\
+        [[reply]]\nsay = [{ tool = \"write_file\", input = { path = \"server.sh\", content = \"touch taken\" } }]\n";
+    let mine = model(script).await;
+    let free = "tool_preset = \"free\"\n[tool_presets.free.categories]\n\
+        all = [{ name = \"write_file\", approval = \"auto\" }, \"mcp__*\"]\n\
+        [mcp_servers.mark]\ncommand = \"sh\"\nargs = [\"./server.sh\"]\nstartup_timeout_s = 5\n";
+    let home = world(&mine, &format!("{CLERK}{free}"));
+    home.write("shop/server.sh", "touch started\n");
+    trust(&home);
+    contains(&home.run_in(SHOP, &["run", "clerk", "Write."]).ok(), &["It is over."]);
+    assert!(home.path("shop/started").exists());
+    assert_eq!(home.read("shop/server.sh"), "touch started\n", "there was no user to ask");
+
+    // It was changed in another way, as by a pull.
+    home.write("shop/server.sh", "touch taken\n");
+    let plan = ["run", "clerk", "Plan.", "--plan", "--json"];
+    let answer = home.run_in(SHOP, &plan);
+    let warning = answer.warnings().into_iter().find(|warning| warning["code"] == "trust_changed");
+    let message = warning.expect("the trust is over")["message"].to_string();
+    contains(&message, &["mcp_servers.mark: server.sh"]);
+    answer.ok();
+    assert!(!home.path("shop/taken").exists());
+
+    trust(&home);
+    let answer = home.run_in(SHOP, &plan);
+    assert!(!answer.warning_codes().contains(&"trust_changed".to_owned()), "{answer:#?}");
+    assert!(home.path("shop/taken").exists(), "the user saw the new one");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_project_cannot_set_providers() {
     let mine = model("[[reply]]\ntext = \"I am mine.\"\n").await;
@@ -204,6 +237,27 @@ async fn a_project_cannot_read_files_outside() {
     assert_eq!(mine.request_count(), 0);
 }
 
+/// A prompt is printed by `compile` and sent by `run`, so a project cannot make a prompt of the user's secrets.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_project_cannot_include_files_of_secrets() {
+    let mine = model("[[reply]]\ntext = \"Hello.\"\n").await;
+    let home =
+        world(&mine, &format!("{}system_prompt_file = \".env\"\n", CLERK.replace("system_prompt", "#")));
+    home.write("shop/.env", "API_KEY=hunter2\n");
+    for trusted in [false, true] {
+        if trusted {
+            trust(&home);
+        }
+        for command in [&["compile", "clerk", "--json"][..], &["run", "clerk", "Hello?", "--json"]] {
+            let answer = home.run_in(SHOP, command);
+            assert_ne!(answer.code, 0, "{answer:#?}");
+            assert!(answer.warning_codes().contains(&"include_not_allowed".to_owned()), "{answer:#?}");
+            assert!(!format!("{answer:?}").contains("hunter2"), "{answer:#?}");
+        }
+    }
+    assert_eq!(mine.request_count(), 0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_of_a_project_cannot_read_outside() {
     let script = "[[reply]]\nwhen = { tool_result_of = \"read_file\" }\ntext = \"It is over.\"\n\
@@ -250,6 +304,15 @@ fn a_file_of_another_user_is_skipped_with_a_warning() {
     let named = home.run_in(SHOP, &["--project", ".", "show", "clerk", "--json"]);
     assert_eq!(named.warning_codes(), Vec::<String>::new(), "{named:#?}");
     named.ok();
+    // `trust` says the same of the directory, and how to trust it.
+    let refused = home.run_in(SHOP, &["trust", "--yes"]).fails(5);
+    contains(&refused, &["shop belongs to another user", "masque trust /"]);
+    home.run_in(SHOP, &["trust", "--yes", "."]).ok();
+    // So does `init`.
+    std::fs::remove_file(home.path("shop/personas.toml")).unwrap();
+    let begun = home.run_in(SHOP, &["init", "--json"]);
+    assert_eq!(begun.warning_codes(), ["foreign_project"], "{begun:#?}");
+    begun.ok();
 }
 
 #[test]

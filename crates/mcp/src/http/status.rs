@@ -14,7 +14,7 @@ pub fn status_of(code: Code) -> StatusCode {
         Code::Unauthorized => StatusCode::UNAUTHORIZED,
         // The request is fine: it succeeds once the database takes writes again.
         Code::DatabaseUnavailable | Code::DatabaseReadOnly => StatusCode::SERVICE_UNAVAILABLE,
-        Code::DatabaseFull => StatusCode::INSUFFICIENT_STORAGE,
+        Code::DatabaseFull | Code::FileFull => StatusCode::INSUFFICIENT_STORAGE,
         code => match code.kind() {
             ErrorKind::Missing => StatusCode::NOT_FOUND,
             ErrorKind::Conflict => StatusCode::CONFLICT,

@@ -126,7 +126,7 @@ fn the_parameters_are_those_that_were_promised() {
     for (tool, parameters) in [
         ("get_agent_persona", "compiled detail limit max_tokens name overrides revision scope types"),
         ("get_persona_manifest", "name scope"),
-        ("compile_persona", "both detail name scope"),
+        ("compile_persona", "both detail limit max_tokens name overrides scope types"),
         ("search_library", "cursor kinds limit query scope"),
         ("get_agent_part", "name scope"),
         ("add_persona_part", "if_revision message part part_order persona priority scope"),

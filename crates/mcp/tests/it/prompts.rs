@@ -62,6 +62,10 @@ async fn wear_takes_any_name_and_overrides() {
     assert_eq!(both["compiled_detail"], read);
     let short = wire.call("compile_persona", json!({ "name": "mentor", "detail": false })).await;
     assert_eq!((&short["compiled_summary"], short.get("compiled_detail")), (&both["compiled_summary"], None));
+    let overridden = json!({ "name": "mentor", "overrides": { "tone": "dry-tone-x" } });
+    let dry = wire.call("compile_persona", overridden).await;
+    assert!(dry["compiled_detail"].as_str().is_some_and(|text| text.contains("Be very dry.")), "{dry}");
+    assert_eq!(dry.get("compiled_at"), None, "nothing is kept: {dry}");
     let arguments = json!({ "name": "mentor", "max_tokens": "1" });
     let prompt = wire.request("prompts/get", json!({ "name": "wear", "arguments": arguments })).await;
     let prompt = prompt.expect("a prompt");

@@ -1,8 +1,10 @@
 //! The editing agent: tell what to change about a persona. Requests and answers are camelCase, as the editor's
 //! page has them.
 
-use app::editing::{ChatEvent, ChatHistory, ClearedChat, StoredPersona, UndoneTurn};
-use app::inputs::{ByPersonaId, EditorMessage};
+use app::editing::{
+    AppliedProposal, ChatEvent, ChatHistory, ClearedChat, ProposalAnswer, StoredPersona, UndoneTurn,
+};
+use app::inputs::{ApplyProposal, ByPersonaId, EditorMessage};
 
 use super::prelude::*;
 
@@ -30,4 +32,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(stored_persona, Read, "A persona in the shape of the editor's page, with its current conversation",
         FOR_PEOPLE, get("/api/storage/personas/{personaId}"), no_command("masque show has all of a persona"),
         ByPersonaId => StoredPersona, |cx, input| cx.runtime()?.stored_persona(&input)),
+    op!(editor_proposal, Read, "The changes that the editing agent proposes since it was last told to plan only",
+        FOR_PEOPLE, get("/api/persona-agent/proposal"), command("edit"),
+        ByPersonaId => ProposalAnswer, |cx, input| cx.runtime()?.editor_proposal(&input)),
+    op!(apply_editor_proposal, Overwrite, "Apply a proposal of the editing agent: exactly that, or nothing if an entity was changed since",
+    FOR_PEOPLE, post("/api/persona-agent/apply"), command("edit"),
+    ApplyProposal => AppliedProposal, |cx, input| {
+        let (runtime, author) = (cx.runtime()?, cx.author());
+        async move { runtime.apply_editor_proposal(&author, &input).await }
+    }),
 ];

@@ -3,8 +3,10 @@
 use crate::check::{BrokenRule, Checked, invalid};
 use crate::entity::{Texts, first_said, said};
 use crate::field::{self, Described, TableType, blank, described, kind};
+use crate::kind::vocabulary;
 use crate::limits::{
-    DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, TAG_CHARS, TAGS, TOOL_ROUNDS, VOTES,
+    ANCHOR_TURNS, DISPLAY_NAME_CHARS, EXAMPLES, GREETINGS, LINKS, PREFERRED_MODELS, PROBES, TAG_CHARS, TAGS,
+    TOOL_ROUNDS, VOTES,
 };
 use crate::{Aggregation, BaseRef, Kind, MergeMode, Name, Tags};
 
@@ -337,7 +339,60 @@ described! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         votes: Option<u32> =
             field::whole(1, VOTES as i64, "How often the judge is asked about one expectation: odd.").unset(1.0);
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        probes: Vec<Probe> = field::list(
+            PROBES,
+            &Probe::ITEM,
+            "Questions to ask within a session, to see whether the persona drifts. Kept; nothing asks them yet.",
+        );
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        anchor: Option<Anchor> = field::table(
+            Anchor::FIELDS,
+            "A reminder of the persona within a long session. Kept; nothing sends it yet.",
+        );
     }
+}
+
+described! {
+    /// A question within a session, and what the answer should do.
+    #[derive(Eq)]
+    #[serde(deny_unknown_fields)]
+    #[schemars(inline)]
+    Probe {
+        ask: String = field::short("The question.").says_something();
+        holds: String = field::short("A proposition about the answer, for a judge.").says_something();
+    }
+}
+
+impl Probe {
+    const ITEM: TableType =
+        TableType::new("Probe", Self::FIELDS, "A question, and a proposition about its answer.");
+}
+
+described! {
+    /// A reminder of the persona.
+    #[derive(Default)]
+    #[serde(deny_unknown_fields)]
+    #[schemars(inline)]
+    Anchor {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String> = field::short(
+            "The reminder. `auto` stands for the summary and the strictest guardrails.",
+        )
+        .says_something();
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        every_turns: Option<u32> =
+            field::whole(1, ANCHOR_TURNS as i64, "How many messages lie between two reminders.");
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on_drift: Option<f64> = field::number(0.0, 1.0, "The drift from which a reminder is sent.");
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<AnchorPlace> = field::word(AnchorPlace::words, "The place of the reminder.");
+    }
+}
+
+vocabulary! {
+    /// The place of a reminder in a request: at the last message of the user, or as a system message after it.
+    AnchorPlace, "place" { LastUser = "last_user", System = "system" }
 }
 
 impl Fidelity {

@@ -48,8 +48,11 @@ fn proposition(findings: &mut Findings<'_, '_>, field: &str, holds: &str) {
     }
 }
 
-const SUBJECTS: &[&str] = &["it", "he", "she", "they", "the", "a", "an", "this"];
+const SUBJECTS: &[&str] = &["it", "he", "she", "they", "the", "a", "an", "this", "each", "every"];
 const SPEAKERS: &[&str] = &["reply", "answer", "persona", "response", "assistant", "agent", "text"];
+const AUXILIARIES: &[&str] =
+    &["does", "do", "did", "is", "are", "was", "has", "have", "should", "must", "will", "can", "may"];
+const JOINERS: &[&str] = &["and", "but"];
 
 /// The words after the subject, where the proposition names one.
 fn predicate<'w>(words: &'w [&'w str]) -> &'w [&'w str] {
@@ -70,19 +73,40 @@ impl StripPrefix for [&str] {
     }
 }
 
-/// True if the main verb is negated. "Admits what it does not know" is not.
+/// What follows an "and" or a "but", with the word before it.
+fn joined<'w>(words: &'w [&'w str]) -> impl Iterator<Item = (&'w str, &'w [&'w str])> {
+    let joiners = words.iter().enumerate().filter(|(at, word)| *at > 0 && JOINERS.contains(word));
+    joiners.map(|(at, _)| (words[at - 1], predicate(&words[at + 1..])))
+}
+
+/// True if the main verb, or a verb joined to it, is negated. "Admits what it does not know" is not.
 fn is_negated(words: &[&str]) -> bool {
-    const NEGATIVE: &[&str] = &["never", "no", "not", "avoids", "avoid", "refrains", "without", "nothing"];
-    const AUXILIARY: &[&str] =
-        &["does", "do", "did", "is", "are", "was", "has", "have", "should", "must", "will", "can", "may"];
-    match predicate(words) {
+    const NEGATIVE: &[&str] = &["no", "not", "without", "nothing"];
+    let main = predicate(words);
+    if main.first().is_some_and(|first| NEGATIVE.contains(first)) || has_negated_verb(main) {
+        return true;
+    }
+    joined(words).any(|(before, clause)| {
+        // "What it knows and does not know" is one thing.
+        let is_contrast = match clause {
+            [auxiliary, _, verb, ..] => before == *auxiliary || before.trim_end_matches('s') == *verb,
+            _ => false,
+        };
+        has_negated_verb(clause) && !is_contrast
+    })
+}
+
+/// True if a clause begins with a negated verb.
+fn has_negated_verb(clause: &[&str]) -> bool {
+    const NEGATIVE: &[&str] = &["never", "avoids", "avoid", "refrains"];
+    match clause {
         [first, ..] if NEGATIVE.contains(first) || first.ends_with("n't") => true,
-        [first, second, ..] => AUXILIARY.contains(first) && matches!(*second, "not" | "never"),
+        [first, second, ..] => AUXILIARIES.contains(first) && matches!(*second, "not" | "never"),
         _ => false,
     }
 }
 
-/// True for two sentences, and for a verb in the third person after "and" or "but".
+/// True for two sentences, and for a second verb in the third person after "and" or "but".
 fn has_two_claims(holds: &str, words: &[&str]) -> bool {
     let ends = holds.trim_end().trim_end_matches(['.', '!', '?']);
     let sentences = ends.match_indices(". ").filter(|(at, _)| {
@@ -92,26 +116,55 @@ fn has_two_claims(holds: &str, words: &[&str]) -> bool {
     if sentences.count() > 0 || holds.contains("; ") {
         return true;
     }
-    let is_verb = |word: &str| word.len() > 3 && word.ends_with('s') && !word.ends_with("ss");
-    let begins_with_verb = predicate(words).first().is_some_and(|word| is_verb(word));
-    // A noun follows a list of nouns to the end; a verb has an object.
-    let joined = words.windows(3).any(|three| matches!(three[0], "and" | "but") && is_verb(three[1]));
-    begins_with_verb && joined
+    let begins_with_verb =
+        predicate(words).first().is_some_and(|word| is_verb(word) || AUXILIARIES.contains(word));
+    begins_with_verb && joined(words).any(|(before, clause)| is_claim(before, clause))
+}
+
+/// True for a verb in the third person. A noun in the plural looks the same.
+fn is_verb(word: &str) -> bool {
+    word.len() > 3 && word.ends_with('s') && !word.ends_with("ss")
+}
+
+/// True if the words after "and" or "but" begin a claim of their own.
+fn is_claim(before: &str, clause: &[&str]) -> bool {
+    const ADVERBS: &[&str] = &["then", "also", "always", "never", "only", "still", "instead"];
+    let is_adverb = |word: &&&str| ADVERBS.contains(word) || word.ends_with("ly");
+    let adverbs = clause.iter().take_while(is_adverb).count();
+    match &clause[adverbs..] {
+        // "What is and is not covered" is one thing.
+        [first, ..] if AUXILIARIES.contains(first) => before != *first,
+        // A noun follows a list of nouns to the end, or has an "of"; a verb has an object.
+        [first] => adverbs > 0 && is_verb(first),
+        [first, next, ..] => is_verb(first) && *next != "of",
+        [] => false,
+    }
 }
 
 /// The check that counts what a proposition wants counted.
 fn counted(words: &[&str]) -> Option<&'static str> {
-    const NUMBERS: &[&str] =
-        &["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twenty", "hundred"];
-    let is_number = |word: &str| word.parse::<u32>().is_ok() || NUMBERS.contains(&word);
-    words.windows(2).find_map(|pair| {
-        let check = match pair[1] {
-            "word" | "words" => "words",
-            "sentence" | "sentences" => "sentences",
-            "token" | "tokens" => "tokens",
-            _ => return None,
-        };
-        is_number(pair[0]).then_some(check)
+    const NUMBERS: &[&str] = &[
+        "single", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twenty",
+        "fifty", "hundred",
+    ];
+    /// They begin another phrase than that of the number.
+    const BREAKS: &[&str] = &["in", "of", "with", "for", "as", "by", "to", "and", "or", "that", "per"];
+    /// Words between a number and its unit: "80 short words".
+    const BETWEEN: usize = 2;
+    let is_number = |at: usize| {
+        let word = words[at];
+        let is_article = matches!(word, "a" | "an") && at > 0 && words[at - 1] == "in";
+        word.parse::<u32>().is_ok() || NUMBERS.contains(&word) || is_article
+    };
+    let numbers = (0..words.len()).filter(|at| is_number(*at));
+    numbers.into_iter().find_map(|at| {
+        let phrase = words[at + 1..].iter().take_while(|word| !BREAKS.contains(word)).take(BETWEEN + 1);
+        phrase.into_iter().find_map(|word| match *word {
+            "word" | "words" => Some("words"),
+            "sentence" | "sentences" => Some("sentences"),
+            "token" | "tokens" => Some("tokens"),
+            _ => None,
+        })
     })
 }
 

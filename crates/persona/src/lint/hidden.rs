@@ -116,7 +116,8 @@ fn flag_tags(c: char, rest: &str) -> usize {
 
 /// True if a reader sees a character.
 pub fn is_visible(c: char) -> bool {
-    !c.is_whitespace() && !is_hidden(c)
+    // A braille pattern without dots is a symbol, and empty.
+    !c.is_whitespace() && c != '\u{2800}' && !is_hidden(c)
 }
 
 /// True if a character is invisible, or looks different to each reader.

@@ -173,7 +173,10 @@ fn no_summary(findings: &mut Findings<'_, '_>, known: &Known<'_>, chain: &[(Scop
             let is_long = |name: &&Name| known.find(scope, kind, name).is_some_and(|(_, it)| it.is_long());
             let long: Vec<&str> = names.iter().filter(is_long).map(Name::as_str).collect();
             if !long.is_empty() {
-                let message = format!("without a summary, and whole in short prompts: {}", long.join(", "));
+                let message = format!(
+                    "{field} without a short text: {}; short prompts have all of them",
+                    long.join(", ")
+                );
                 let hint =
                     format!("give each a {}", if kind == Kind::Part { "summary" } else { "description" });
                 findings.add(Rule::NoSummary, Some(field), message, Some(hint));

@@ -107,10 +107,12 @@ rules! {
         "A text has what looks like a ${env.NAME} and is none.";
     NegatedExpectation = "negated-expectation", Warning,
         "An expectation for a judge is negated. Judges decide better what an answer does; `lacks` and `calls_not` need no judge.";
-    SeveralClaims = "several-claims", Note,
+    SeveralClaims = "several-claims", Warning,
         "An expectation for a judge makes two claims, so that its verdict does not say which one broke.";
     JudgedCount = "judged-count", Warning,
         "An expectation leaves counting to a judge; `words`, `sentences` and `tokens` count without a model.";
+    UnreadableExpectation = "unreadable-expectation", Error,
+        "A regular expression or a JSON Schema of an expectation cannot be read, so its test input cannot be run.";
 }
 
 impl fmt::Display for Rule {

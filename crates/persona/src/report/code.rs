@@ -74,6 +74,7 @@ codes! {
     UnknownApproval = "unknown_approval", Missing, "The session does not ask for permission for this call.";
     UnknownGreeting = "unknown_greeting", Missing, "The persona has no greeting of this number.";
     NoPlan = "no_plan", Missing, "The session has no plan to decide on.";
+    NoProposal = "no_proposal", Missing, "The editing agent proposes nothing, or something else by now.";
     NothingToUndo = "nothing_to_undo", Missing, "The session has no message to take back.";
     NotSetUp = "not_set_up", Missing, "The provider is not configured.";
     UnknownModel = "unknown_model", Missing, "The provider has no such model.";
@@ -96,6 +97,7 @@ codes! {
     SessionExists = "session_exists", Conflict, "A session with this id exists.";
     SessionBusy = "session_busy", Conflict, "The session answers a message.";
     ApprovalPending = "approval_pending", Conflict, "The session waits for an approval.";
+    EditingSession = "editing_session", Conflict, "The session is a chat with the editing agent, which takes messages itself.";
     AlreadyDecided = "already_decided", Conflict, "The call or the plan was decided before.";
     PlanChanged = "plan_changed", Conflict, "The session has another plan than the one that was approved.";
     NothingPending = "nothing_pending", Conflict, "The session has no pending approvals.";
@@ -148,7 +150,7 @@ codes! {
     NotUtf8 = "invalid_encoding", Invalid, "The file or input is not UTF-8 text.";
     NotToml = "not_toml", Invalid, "The text is not TOML.";
     InvalidDocument = "invalid_document", Invalid, "The text is not a valid personas.toml.";
-    IncludeNotAllowed = "include_not_allowed", Invalid, "Only a personas.toml itself can include other files.";
+    IncludeNotAllowed = "include_not_allowed", Invalid, "Files cannot be included here, or not this one.";
     OtherEntry = "other_entry", Invalid, "The text defines something else than the entity that is saved.";
     NotEditable = "not_editable", Invalid, "The file has to be changed by hand.";
     NotAFile = "not_a_file", Invalid, "The path is not a file.";
@@ -222,6 +224,7 @@ codes! {
     DatabaseReadOnly = "database_read_only", Broken, "The database can only be read.";
     CorruptDocument = "corrupt_document", Broken, "A stored document cannot be read.";
     CopyDiffers = "copy_differs", Broken, "A copied database differs from its source.";
+    FileFull = "file_full", Broken, "The disk of the file is full.";
     FileFailed = "file_failed", Broken, "Reading or writing the file failed.";
     WriteFailed = "write_failed", Broken, "An earlier step of the same write failed.";
     Interrupted = "interrupted", Broken, "A task ended before it had finished.";
@@ -244,6 +247,7 @@ impl Code {
     pub fn of_io(error: &std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => Self::FileDenied,
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::FileFull,
             _ => Self::FileFailed,
         }
     }

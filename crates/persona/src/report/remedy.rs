@@ -125,6 +125,10 @@ pub enum Remedy {
     ReadPlan {
         session: String,
     },
+    /// Send the message to the editing agent of a persona.
+    TellEditor {
+        persona: Name,
+    },
     StartProvider,
     ConfigureProvider,
     CheckDatabase,
@@ -209,6 +213,7 @@ impl fmt::Display for Remedy {
             Self::AskOwner { statement } => write!(f, "ask the database's owner to run `{statement}`"),
             Self::LeaveToUser { file } => write!(f, "ask the user to change it in {file} or with masque"),
             Self::ReadPlan { session } => write!(f, "read the plan of session {session} again"),
+            Self::TellEditor { persona } => write!(f, "tell the editing agent of persona {persona} instead"),
             Self::Run { command } => write!(f, "run `{command}`"),
             Self::WriteAs { example } => write!(f, "for example {example}"),
             Self::SetVariable { variable, example } => {

@@ -12,7 +12,7 @@ fn numbers(code: Code) -> (u16, u8) {
         _ if code == Code::UnsupportedMediaType => (415, 2),
         _ if code == Code::KeyReused => (422, 2),
         _ if matches!(code, Code::DatabaseUnavailable | Code::DatabaseReadOnly) => (503, 1),
-        _ if code == Code::DatabaseFull => (507, 1),
+        _ if matches!(code, Code::DatabaseFull | Code::FileFull) => (507, 1),
         ErrorKind::Missing => (404, 3),
         ErrorKind::Conflict => (409, 4),
         ErrorKind::Invalid => (400, 2),

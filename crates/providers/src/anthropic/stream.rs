@@ -58,6 +58,7 @@ struct MessageStart {
 
 #[derive(Deserialize)]
 struct Started {
+    model: Option<Value>,
     usage: Option<Counts>,
 }
 
@@ -237,7 +238,11 @@ impl Decode for Decoder {
             "content_block_delta" => self.delta(read::<BlockDelta>(event.data)?.delta),
             "content_block_start" => self.start(read::<BlockStart>(event.data)?.content_block),
             "content_block_stop" => self.close(),
-            "message_start" => self.count(read::<MessageStart>(event.data)?.message.usage),
+            "message_start" => {
+                let Started { model, usage } = read::<MessageStart>(event.data)?.message;
+                self.answer.model(model.as_ref().and_then(Value::as_str));
+                self.count(usage);
+            }
             "message_delta" => {
                 let delta: MessageDelta = read(event.data)?;
                 self.stop_reason = delta.delta.stop_reason.or(self.stop_reason.take());

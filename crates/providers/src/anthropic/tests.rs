@@ -15,7 +15,7 @@ fn body(events: &[Value]) -> String {
 }
 
 fn start() -> Value {
-    json!({"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": [],
+    json!({"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "model": "model-1-2026", "content": [],
         "usage": {"input_tokens": 10, "cache_creation_input_tokens": 200, "cache_read_input_tokens": 3000,
                   "output_tokens": 1}}})
 }
@@ -81,6 +81,8 @@ fn text_tools_and_text_keep_their_order() {
     // Text that arrives together is one delta.
     assert_eq!(told[0], ReplyEvent::TextDelta("Let me löök.".into()));
     assert_eq!(told[1], ReplyEvent::TextEnd { state: None });
+    let model = Some("model-1-2026".to_owned());
+    assert!(matches!(told.last(), Some(ReplyEvent::Finished { model: found, .. }) if *found == model));
     let expected = [
         trial::text("Let me löök."),
         trial::call("toolu_1", "read_file", &json!({"path": "a"})),

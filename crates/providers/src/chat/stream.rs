@@ -41,6 +41,8 @@ struct Call {
 struct Chunk<'a> {
     #[serde(borrow)]
     choices: Option<FirstChoice<'a>>,
+    #[serde(borrow)]
+    model: Option<Content<'a>>,
     usage: Option<Counts>,
     error: Option<Value>,
 }
@@ -336,6 +338,7 @@ impl Decode for Decoder {
         if let Some(error) = chunk.error {
             return Err(ErrorBody::of(&error).in_stream());
         }
+        self.answer.model(chunk.model.as_ref().map(|Content(name)| name.as_ref()));
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
         }

@@ -13,7 +13,7 @@ fn data(chunk: &Value) -> String {
 }
 
 fn delta(delta: &Value) -> String {
-    data(&json!({"id": "chatcmpl-1", "object": "chat.completion.chunk",
+    data(&json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "model-1-2026",
         "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}))
 }
 
@@ -67,7 +67,10 @@ fn text_and_parallel_calls_in_pieces() {
     .concat();
     let told = events(decoder(), &body);
     let usage = Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 64, cache_write_tokens: 0 };
-    assert_eq!(told.last(), Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage }));
+    assert_eq!(
+        told.last(),
+        Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage, model: Some("model-1-2026".into()) })
+    );
     let expected = [
         trial::text("Let me löök."),
         trial::call("call_1", "read_file", &json!({"path": "a"})),

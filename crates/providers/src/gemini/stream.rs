@@ -36,6 +36,7 @@ struct Chunk {
     candidates: Vec<Candidate>,
     prompt_feedback: Option<Feedback>,
     usage_metadata: Option<Counts>,
+    model_version: Option<Value>,
     error: Option<Value>,
 }
 
@@ -189,6 +190,7 @@ impl Decode for Decoder {
             self.is_named = true;
             self.answer.started(Some(id));
         }
+        self.answer.model(chunk.model_version.as_ref().and_then(Value::as_str));
         if let Some(usage) = chunk.usage_metadata {
             self.usage = usage.into();
         }

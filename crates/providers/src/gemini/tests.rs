@@ -13,7 +13,7 @@ fn data(chunk: &Value) -> String {
 
 fn parts(parts: &Value) -> String {
     data(&json!({"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}],
-        "usageMetadata": {"promptTokenCount": 100}}))
+        "usageMetadata": {"promptTokenCount": 100}, "modelVersion": "model-1-2026"}))
 }
 
 fn finish(reason: &str) -> String {
@@ -58,7 +58,10 @@ fn text_tools_and_text_keep_their_order() {
     .concat();
     let told = events(decoder(), &body);
     let usage = Usage { input_tokens: 100, output_tokens: 25, cache_read_tokens: 64, cache_write_tokens: 0 };
-    assert_eq!(told.last(), Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage }));
+    assert_eq!(
+        told.last(),
+        Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage, model: Some("model-1-2026".into()) })
+    );
     let said = blocks(told);
     assert_eq!((&said[0], &said[3]), (&trial::text("Let me löök."), &trial::text("Done.")));
     let [_, Block::ToolCall(one), Block::ToolCall(two), _] = &said[..] else { panic!("{said:?}") };

@@ -38,6 +38,7 @@ struct Ended {
 
 #[derive(Deserialize)]
 struct Response {
+    model: Option<Value>,
     output: Option<Vec<Value>>,
     usage: Option<Counts>,
     incomplete_details: Option<Incomplete>,
@@ -138,6 +139,7 @@ impl Decoder {
             _ => self.answer.natural_stop(),
         };
         let usage = response.usage.map(Usage::from).unwrap_or_default();
+        self.answer.model(response.model.as_ref().and_then(Value::as_str));
         self.answer.finish(stop, usage);
     }
 }

@@ -42,7 +42,7 @@ fn reasoning(id: &str) -> Value {
 }
 
 fn completed() -> Value {
-    json!({"type": "response.completed", "response": {"status": "completed", "output": [],
+    json!({"type": "response.completed", "response": {"status": "completed", "model": "model-1-2026", "output": [],
         "usage": {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 64}, "output_tokens": 20}}})
 }
 
@@ -68,7 +68,10 @@ fn text_tools_and_text_keep_their_order() {
     let told = events(decoder(), &body);
     assert_eq!(told[0], ReplyEvent::TextDelta("Let me löök.".into()));
     let usage = Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 64, cache_write_tokens: 0 };
-    assert_eq!(told.last(), Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage }));
+    assert_eq!(
+        told.last(),
+        Some(&ReplyEvent::Finished { stop: StopReason::ToolUse, usage, model: Some("model-1-2026".into()) })
+    );
     let expected = [
         trial::text("Let me löök."),
         trial::call("call_1", "read_file", &json!({"path": "a"})),

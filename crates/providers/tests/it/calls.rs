@@ -17,7 +17,7 @@ fn expected() -> Vec<ReplyEvent> {
         ReplyEvent::Started { request_id: Some("req-1".into()) },
         ReplyEvent::TextDelta("Hi".into()),
         ReplyEvent::TextEnd { state: None },
-        ReplyEvent::Finished { stop: StopReason::EndTurn, usage },
+        ReplyEvent::Finished { stop: StopReason::EndTurn, usage, model: None },
     ]
 }
 

@@ -15,6 +15,8 @@ use crate::Result;
 /// The number of definitions per read from the database.
 const CHUNK: usize = 500;
 
+const STRONGEST_FIRST: [Scope; 4] = [Scope::Project, Scope::Global, Scope::Shared, Scope::Builtin];
+
 impl Scopes {
     /// One page of the entities of a kind, by name.
     pub async fn list(&self, kind: Kind, filter: &Filter) -> Result<FoundPage> {
@@ -50,6 +52,20 @@ impl Scopes {
 
     /// Every scope that has a name, strongest first.
     pub async fn scopes_of(&self, kind: Kind, name: &Name) -> Result<Vec<Scope>> {
+        let mut scopes = self.stored_scopes_of(kind, name).await?;
+        if let Some(proposal) = self.proposal() {
+            for scope in STRONGEST_FIRST {
+                if let Some(proposed) = proposal.find(scope, kind, name) {
+                    scopes.retain(|known| *known != scope);
+                    scopes.extend(proposed.map(|_| scope));
+                }
+            }
+            scopes.sort_unstable_by(|one, other| other.cmp(one));
+        }
+        Ok(scopes)
+    }
+
+    async fn stored_scopes_of(&self, kind: Kind, name: &Name) -> Result<Vec<Scope>> {
         let in_files = self.files().filter(|file| file.current().find(kind, name).is_some());
         let mut scopes: Vec<Scope> = in_files.map(|file| file.scope).collect();
         if !self.database().shared_among(kind, &[name]).await?.is_empty() {
@@ -108,6 +124,25 @@ impl Scopes {
     /// A definition of any kind from the given scope, or from the strongest one that has it.
     #[boxed]
     pub async fn get_any(
+        &self,
+        kind: Kind,
+        name: &Name,
+        scope: Option<Scope>,
+    ) -> Result<Option<Stored<AnyEntity>>> {
+        let Some(proposal) = self.proposal() else { return self.stored_any(kind, name, scope).await };
+        for at in STRONGEST_FIRST.into_iter().filter(|at| scope.is_none_or(|only| only == *at)) {
+            let found = match proposal.find(at, kind, name) {
+                Some(proposed) => proposed,
+                None => self.stored_any(kind, name, Some(at)).await?,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn stored_any(
         &self,
         kind: Kind,
         name: &Name,

@@ -19,6 +19,7 @@ mod frozen;
 mod state;
 
 mod broken;
+mod proposing;
 mod users;
 mod writing;
 

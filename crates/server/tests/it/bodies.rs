@@ -1,10 +1,13 @@
 //! Requests that are refused before their body was read: the answer arrives all the same.
 
+use serde_json::json;
+use server::{Access, Token};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::running::{PATIENCE, start};
+use crate::client::ask;
+use crate::running::{PATIENCE, start, start_for};
 
 /// Rounds of every request: a reset needs the wrong timing.
 const ROUNDS: usize = 3;
@@ -98,14 +101,41 @@ async fn a_body_that_is_too_large_is_answered() {
     }
 }
 
+/// The answer to a client that asks before it sends a body.
+async fn leave(port: u16, line: &str, headers: &str, length: usize) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.expect("a connection");
+    let head =
+        format!("{line} HTTP/1.1\r\n{headers}\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.expect("a head");
+    timeout(PATIENCE, answer(&mut stream)).await.expect("in time").expect("an answer").0
+}
+
 /// A client that asks first need not send what is refused.
 #[tokio::test]
 async fn a_client_that_waits_for_leave_gets_the_refusal_instead() {
     let running = start().await;
-    let mut stream = TcpStream::connect(("127.0.0.1", running.port)).await.expect("a connection");
-    let head = "PUT /api/library/part/calm HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/plain\r\n\
-                expect: 100-continue\r\ncontent-length: 100000\r\n\r\n";
-    stream.write_all(head.as_bytes()).await.expect("a head");
-    let (head, _) = timeout(PATIENCE, answer(&mut stream)).await.expect("in time").expect("an answer");
+    let text = "host: localhost\r\ncontent-type: text/plain";
+    let head = leave(running.port, "PUT /api/library/part/calm", text, 100_000).await;
     assert!(head.starts_with("http/1.1 415") && head.contains("connection: close"), "{head}");
+}
+
+/// An import takes as much as a file has, with its characters escaped, and from those who have the token only.
+#[tokio::test]
+async fn an_import_may_be_as_long_as_a_file() {
+    const IMPORT: &str = "POST /api/import";
+    let running = start().await;
+    let comment = format!("# \"{}\"\n", "x".repeat(95));
+    let text = format!("{}[skills.calm]\ncontent = 'Calm.'\n", comment.repeat(60_000));
+    assert!(text.len() > 5 * 1024 * 1024);
+    let import = json!({ "toml": text, "scope": "shared" });
+    let (status, plan) = ask(running.port, "POST", "/api/import", Some(&import)).await;
+    assert_eq!(status, 200, "{plan}");
+    assert_eq!(ask(running.port, "GET", "/api/library/skill/calm", None).await.0, 200);
+
+    let file = persona::limits::FILE_BYTES;
+    assert!(leave(running.port, IMPORT, JSON, 2 * file).await.starts_with("http/1.1 100"));
+    assert!(leave(running.port, IMPORT, JSON, 2 * file + 1).await.starts_with("http/1.1 413"));
+    assert!(leave(running.port, "PUT /api/library/part/calm", JSON, file).await.starts_with("http/1.1 413"));
+    let locked = start_for(Access::with_token(&Token::generate())).await;
+    assert!(leave(locked.port, IMPORT, JSON, file).await.starts_with("http/1.1 401"));
 }

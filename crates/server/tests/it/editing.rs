@@ -7,5 +7,7 @@ mod conflicts;
 mod curl;
 mod outcomes;
 mod pieces;
+mod proposing;
+mod reading;
 mod seed;
 mod undoing;

@@ -66,7 +66,7 @@ async fn usage_adds_up() {
         begin(&store, id, &claim("n")).await;
         let used = |input_tokens, output_tokens| {
             let usage = Usage { input_tokens, output_tokens, cache_read_tokens: 3, cache_write_tokens: 1 };
-            note(Note::Usage { model: model("p/m"), usage, request_id: Some("r".to_owned()) })
+            note(Note::Usage { model: model("p/m"), usage, cost: None, request_id: Some("r".to_owned()) })
         };
         store.append(id, "n", &[used(10, 1), said("x"), used(20, 2)], &RunChange::default()).await.unwrap();
         store

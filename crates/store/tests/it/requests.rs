@@ -92,6 +92,62 @@ async fn a_claim_that_was_not_renewed_has_an_unknown_outcome() {
     .await;
 }
 
+/// A process is killed, and its clock goes back before the next start.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_ends_in_time_even_if_the_clock_goes_back() {
+    on_each_engine(async |database| {
+        let [one, other] = nodes(database).await;
+        let claim = granted(&one, "k").await;
+        database.execute("UPDATE masque_requests SET claimed_until = claimed_until + 3600000").await;
+        check(&other, "k", "one", RequestClaim::UnderWay).await;
+        // Fifteen seconds later.
+        database.execute("UPDATE masque_requests SET claimed_until = claimed_until - 16000").await;
+        check(&other, "k", "one", RequestClaim::Unknown).await;
+        one.answer_request("k", claim, &answer(Some("late"))).await.unwrap();
+        check(&other, "k", "one", RequestClaim::Answered(answer(Some("late")))).await;
+        one.close().await;
+        other.close().await;
+    })
+    .await;
+}
+
+/// The number of keys that stay, however old.
+const NEWEST: usize = 1_000;
+
+/// Keys that were claimed after those that are there.
+async fn newer_keys(database: &Database, name: &str, count: usize) {
+    let rows = format!(
+        "INSERT INTO masque_requests (key, fingerprint, claim, claimed_until, expires_at) \
+         WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count}) \
+         SELECT '{name}-' || n, fingerprint, claim, claimed_until, expires_at + 1 FROM numbers \
+         CROSS JOIN (SELECT * FROM masque_requests ORDER BY expires_at DESC LIMIT 1) AS newest"
+    );
+    database.execute(&rows).await;
+}
+
+const A_DAY_LATER: &str = "UPDATE masque_requests SET expires_at = expires_at - 90000000";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_jumps_ahead_frees_no_recent_key() {
+    on_each_engine(async |database| {
+        let store = open(database).await;
+        let claim = granted(&store, "k").await;
+        store.answer_request("k", claim, &answer(Some("{}"))).await.unwrap();
+        granted(&store, "open").await;
+        database.execute("UPDATE masque_requests SET claimed_until = claimed_until - 90000000").await;
+        database.execute(A_DAY_LATER).await;
+        check(&store, "k", "one", RequestClaim::Answered(answer(Some("{}")))).await;
+        check(&store, "open", "one", RequestClaim::Unknown).await;
+        newer_keys(database, "newer", NEWEST - 2).await;
+        check(&store, "k", "one", RequestClaim::Answered(answer(Some("{}")))).await;
+        // Two: keys of the same moment stay together.
+        newer_keys(database, "newest", 2).await;
+        granted(&store, "k").await;
+        store.close().await;
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn expired_keys_are_removed_bit_by_bit() {
     on_each_engine(async |database| {
@@ -99,8 +155,9 @@ async fn expired_keys_are_removed_bit_by_bit() {
         for number in 0..45 {
             granted(&store, &format!("old-{number}")).await;
         }
-        database.execute("UPDATE masque_requests SET expires_at = expires_at - 90000000").await;
-        let left = async || database.texts("SELECT key FROM masque_requests").await.len();
+        database.execute(A_DAY_LATER).await;
+        newer_keys(database, "newer", NEWEST).await;
+        let left = async || database.texts("SELECT key FROM masque_requests").await.len() - NEWEST;
         granted(&store, "new-1").await;
         assert_eq!(left().await, 45 - 20 + 1);
         // An expired key is free, even if it was not removed yet.

@@ -12,44 +12,6 @@ use super::ignored::is_in_git;
 use super::root::{Root, shown};
 use crate::Consent;
 
-/// Files that usually hold secrets, as patterns of gitignore.
-pub(crate) const SECRETS: &[&str] = &[
-    ".env*",
-    "!.env.example",
-    "!.env.sample",
-    "!.env.template",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "!id_*.pub",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".htpasswd",
-    "credentials.json",
-    "service-account*.json",
-    ".ssh/",
-    ".gnupg/",
-    ".aws/",
-    ".azure/",
-    ".kube/",
-    ".config/gcloud/",
-    ".config/gh/",
-    ".docker/config.json",
-    "masque/token",
-];
-
 /// The file that defines personas, at the root of a project and elsewhere.
 const PERSONAS: &str = "personas.toml";
 
@@ -64,6 +26,8 @@ pub struct Guard {
     /// Directories of the program itself, without links.
     own: Vec<PathBuf>,
     included: Included,
+    /// Files that programs of MCP servers start from, in existence or not.
+    programs: Vec<PathBuf>,
     secrets: SecretPatterns,
 }
 
@@ -101,7 +65,7 @@ impl SecretPatterns {
 
     /// The list that holds unless the user has another one.
     fn stock() -> Self {
-        match Self::parse(SECRETS.iter().copied()) {
+        match Self::parse(agent::SECRET_FILES.iter().copied()) {
             Ok(patterns) => patterns,
             Err(error) => unreachable!("the stock patterns are valid: {error}"),
         }
@@ -125,7 +89,12 @@ impl fmt::Debug for Guard {
 
 impl Default for Guard {
     fn default() -> Self {
-        Self { own: Vec::new(), included: Arc::new(Vec::new), secrets: SecretPatterns::stock() }
+        Self {
+            own: Vec::new(),
+            included: Arc::new(Vec::new),
+            programs: Vec::new(),
+            secrets: SecretPatterns::stock(),
+        }
     }
 }
 
@@ -139,6 +108,13 @@ impl Guard {
     /// Protects the files from which definitions take their texts, as they are when a call begins.
     pub fn with_included(mut self, included: impl Fn() -> Vec<PathBuf> + Send + Sync + 'static) -> Self {
         self.included = Arc::new(included);
+        self
+    }
+
+    /// Protects the files that the programs of MCP servers start from, in existence or not: the next run
+    /// starts them.
+    pub fn with_programs(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.programs.extend(files);
         self
     }
 
@@ -156,6 +132,7 @@ impl Guard {
         is_personas
             || self.own.iter().any(|own| absolute.starts_with(own))
             || (self.included)().iter().any(|included| is_same(included, &absolute))
+            || self.programs.iter().any(|program| leads_to(program, &absolute))
             || is_in_git(path)
             || is_in_repository(root.dir(), path)
     }
@@ -183,6 +160,16 @@ fn anywhere(pattern: &str) -> String {
 
 fn is_same(included: &Path, absolute: &Path) -> bool {
     included == absolute || included.canonicalize().is_ok_and(|real| real == absolute)
+}
+
+/// True if a path, which may be missing, leads to a file.
+fn leads_to(path: &Path, absolute: &Path) -> bool {
+    let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let Some((above, real)) = existing else { return path == absolute };
+    path.strip_prefix(above).is_ok_and(|missing| match missing.as_os_str().is_empty() {
+        true => real == absolute,
+        false => real.join(missing) == absolute,
+    })
 }
 
 /// True if a file is, or would be, in the store of a repository that is not called `.git`: a bare one, or

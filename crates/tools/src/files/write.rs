@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use rustix::fs::OFlags;
@@ -17,6 +18,11 @@ use super::walk::Watch;
 use crate::Consent;
 use crate::input::parsed;
 use crate::limits;
+
+/// The start of a temporary file's name, before a UUIDv7.
+const ASIDE: &str = ".masque-";
+/// The minimum age for removal: a younger file may still be written.
+const LEFT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Deserialize)]
 struct Input {
@@ -119,7 +125,7 @@ impl Target {
 
     fn try_replace(&self, content: &[u8]) -> io::Result<bool> {
         let before = self.permissions()?;
-        let aside = PathBuf::from(format!(".masque-{}", uuid::Uuid::now_v7().simple()));
+        let aside = PathBuf::from(format!("{ASIDE}{}", uuid::Uuid::now_v7().simple()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         if before.is_some() {
@@ -133,8 +139,9 @@ impl Target {
             file.sync_data()?;
             self.dir.rename(&aside, &self.dir, &self.name)
         });
-        if written.is_err() {
-            let _ = self.dir.remove_file(&aside);
+        match written {
+            Ok(()) => clear_leftovers(&self.dir),
+            Err(_) => drop(self.dir.remove_file(&aside)),
         }
         written.map(|()| before.is_some())
     }
@@ -153,4 +160,25 @@ impl Target {
         refuse_special(&metadata)?;
         Ok(Some(metadata.mode() & 0o777))
     }
+}
+
+/// Removes temporary files that a killed process left in a directory. One that cannot be removed does no harm.
+pub(crate) fn clear_leftovers(dir: &Dir) {
+    let Ok(entries) = dir.entries() else { return };
+    let now = SystemTime::now();
+    for entry in entries.take(limits::LEFTOVER_ENTRIES).filter_map(Result::ok) {
+        let name = entry.file_name();
+        let is_left = name.to_str().and_then(made_at).and_then(|made| now.duration_since(made).ok());
+        if is_left.is_some_and(|age| age > LEFT_AFTER) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let _ = dir.remove_file(&name);
+        }
+    }
+}
+
+/// The time at which a temporary file was made, by its name. None for any other file.
+fn made_at(name: &str) -> Option<SystemTime> {
+    let id = name.strip_prefix(ASIDE).filter(|id| id.len() == uuid::fmt::Simple::LENGTH)?;
+    let id = uuid::Uuid::try_parse(id).ok().filter(|id| id.get_version_num() == 7)?;
+    let (seconds, nanos) = id.get_timestamp()?.to_unix();
+    Some(UNIX_EPOCH + Duration::new(seconds, nanos))
 }

@@ -5,7 +5,10 @@ use std::os::unix::fs::symlink;
 
 use agent::{Concern, ToolCall};
 use serde_json::{Value, json};
-use tools::{Consent, Guard, Invocation, Root, RunContext, SecretPatterns, ToolSource, Workspace};
+use tools::{
+    Consent, Guard, Invocation, Root, RunContext, SecretPatterns, ServerSettings, ToolSource, Transport,
+    Workspace,
+};
 
 use crate::{Project, called};
 
@@ -80,6 +83,41 @@ async fn included_files_and_the_programs_own_directories_are_protected() {
     assert!(is_protected("config/masque/config.toml"));
     assert!(is_protected("config/masque/new.toml"));
     assert!(!is_protected("texts/other.md"));
+}
+
+/// The attack: a persona that may write files changes, or makes, the program that the next run starts.
+#[tokio::test]
+async fn the_programs_of_mcp_servers_are_protected() {
+    let project = Project::new();
+    project.put("server.sh", "").put("real/tool.sh", "").put("srv/a.txt", "");
+    let root = project.root().canonicalize().expect("a root");
+    symlink("real/tool.sh", root.join("tool.sh")).expect("a link");
+    let server = |command: &str, args: &[&str]| {
+        ServerSettings::new(Transport::Stdio {
+            command: command.to_owned(),
+            args: args.iter().map(|&arg| arg.to_owned()).collect(),
+            env: [("NODE_OPTIONS".to_owned(), "--require ./hook.js".to_owned())].into(),
+            env_pass: Vec::new(),
+            cwd: Some(project.root().to_owned()),
+        })
+    };
+    let servers =
+        [server("sh", &["./server.sh"]), server("./tool.sh", &[]), server("node", &["srv", "later.js"])];
+    let guard = Guard::default().with_programs(servers.iter().flat_map(ServerSettings::program_files));
+    let root = Root::open_exactly(&root, guard).expect("a root");
+    let write = tools::files(&root).into_iter().find(|tool| tool.tool.name == "write_file").expect("a tool");
+    let is_protected = |path: &str| {
+        let call = called(json!({ "path": path, "content": "" })).call;
+        !write.concerns(&call).is_empty()
+    };
+    for path in
+        ["server.sh", "tool.sh", "real/tool.sh", "later.js", "srv/index.js", "srv/later.js", "hook.js"]
+    {
+        assert!(is_protected(path), "{path}");
+    }
+    for path in ["other.sh", "real/other.sh", "srv/a.txt", "sh", "node"] {
+        assert!(!is_protected(path), "{path}");
+    }
 }
 
 /// The attack: a model reads a file with keys, in plan mode too.

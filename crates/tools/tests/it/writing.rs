@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
+use tools::{Guard, RunContext, ToolSource, Workspace};
+use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{Project, contains};
 
@@ -17,6 +19,37 @@ async fn a_file_is_written_with_its_directories() {
     assert_eq!(project.text("a/b/c.txt"), "");
     let left: Vec<_> = fs::read_dir(project.root().join("a/b")).expect("a directory").collect();
     assert_eq!(left.len(), 1, "nothing is left beside it");
+}
+
+/// The name of a temporary file that was made some hours ago.
+fn aside(hours: u64) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_secs();
+    let made = Timestamp::from_unix(NoContext, now - hours * 60 * 60, 0);
+    format!(".masque-{}", Uuid::new_v7(made).simple())
+}
+
+#[tokio::test]
+async fn what_killed_processes_left_goes_after_a_day() {
+    let project = Project::new();
+    let (old, young) = (aside(25), aside(23));
+    let random = format!(".masque-{}", Uuid::from_u128(7).simple());
+    let all = [old.as_str(), &young, &random, ".masque-notes", "masque.md"];
+    for name in all {
+        project.put(name, "mine").put(&format!("sub/{name}"), "mine");
+    }
+    let dir = aside(26);
+    fs::create_dir(project.root().join(&dir)).expect("a directory");
+    let left = |name: &str| project.root().join(name).exists();
+    let root = project.root().canonicalize().expect("a root");
+    let workspace = Workspace::new(tools::ShellSettings::default(), Guard::default());
+    let run = RunContext { root: root.to_str(), admits: &|_| true };
+    assert!(!workspace.tools(run).await.tools.is_empty());
+    assert!(!left(&old) && left(&dir), "a run clears its root");
+    assert!(all[1..].iter().all(|name| left(name)));
+    assert!(left(&format!("sub/{old}")));
+    project.ok("write_file", json!({ "path": "sub/new.txt", "content": "" })).await;
+    assert!(!left(&format!("sub/{old}")), "a write clears its directory");
+    assert!(all[1..].iter().all(|name| left(&format!("sub/{name}"))));
 }
 
 #[tokio::test]

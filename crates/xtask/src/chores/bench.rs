@@ -7,17 +7,22 @@ use anyhow::{Result, bail};
 use crate::cargo;
 use crate::chores::process;
 use crate::chores::workspace::Workspace;
+use crate::web::{self, Built};
 
 /// Runs the benchmarks in the crate `bench`; it prints the figures and fails where a bar is missed.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let Some((name, rest)) = arguments.split_first() else {
-        bail!("name a benchmark: library [LARGEST], files [LARGEST], import, loop, mcp, or preview");
+        bail!("name a benchmark: library [LARGEST], files [LARGEST], http, import, loop, mcp, or preview");
     };
     let mut measured = Vec::new();
     match name.as_str() {
         "library" | "files" | "import" | "loop" | "preview" => {}
-        "mcp" => {
+        "http" | "mcp" => {
+            if name == "http" {
+                // The binary has the page in it.
+                build_page()?;
+            }
             let built = process::status(cargo().args(["build", "--release", "--package", "masque"]))?;
             if !built.success() {
                 return Ok(process::exit_code(built));
@@ -25,10 +30,20 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             measured.push(workspace.binary("release", "masque"));
         }
         unknown => {
-            bail!("unknown benchmark {unknown:?}; there are library, files, import, loop, mcp and preview")
+            bail!(
+                "unknown benchmark {unknown:?}; there are library, files, http, import, loop, mcp and preview"
+            )
         }
     }
     let mut bench = cargo();
     bench.args(["run", "--release", "--package", "bench", "--", name]).args(measured).args(rest);
     Ok(process::exit_code(process::status(bench.current_dir(&workspace.root))?))
+}
+
+fn build_page() -> Result<()> {
+    match web::build() {
+        Ok(Built::NoNode) => bail!("npm was not found; install Node 20 or newer"),
+        Ok(_) => Ok(()),
+        Err(error) => bail!("{error}"),
+    }
 }

@@ -24,6 +24,8 @@ const TAKEN_WITHIN_MS: u64 = 6_000;
 const LONGEST_BLOCK_MS: u64 = 20_000;
 /// The time between two faults of one kind.
 const FAULT_EVERY_MS: u64 = 15_000;
+/// The time between two settings of the database's clock.
+const CLOCK_SET_EVERY_MS: u64 = 60_000;
 
 /// The way in which a node learns that a lease is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,8 @@ enum Rule {
     BlindObservation,
     /// Also by the clock of the database, as on PostgreSQL.
     DatabaseClock,
+    /// The same, with a clock that is set while sessions run.
+    JumpingDatabaseClock,
     /// By comparing wall clocks of nodes, as earlier releases did.
     WallClocks,
 }
@@ -74,6 +78,7 @@ struct Faults {
     dead_taken: usize,
     stalled_taken: usize,
     stalled_wrote: usize,
+    clock_set: usize,
 }
 
 struct World {
@@ -82,10 +87,18 @@ struct World {
     now_ms: u64,
     frozen_until_ms: u64,
     blocked_until_ms: u64,
+    /// The error of the database's clock.
+    database_skew_ms: i64,
     row: Row,
     nodes: Vec<Node>,
     judge: Judge,
     faults: Faults,
+}
+
+impl Rule {
+    fn reads_database_clock(self) -> bool {
+        matches!(self, Self::DatabaseClock | Self::JumpingDatabaseClock)
+    }
 }
 
 impl World {
@@ -106,9 +119,18 @@ impl World {
         let judge = Judge { died_ms: None, stalled_ms: 0, frozen_ms: 0, awake_since_death_ms: 0 };
         let row = Row { holder: 0, beat: 0, until_ms: 0 };
         let faults = Faults::default();
-        let (now_ms, frozen_until_ms, blocked_until_ms) = (0, 0, 0);
-        let mut world =
-            Self { rule, random, now_ms, frozen_until_ms, blocked_until_ms, row, nodes, judge, faults };
+        let mut world = Self {
+            rule,
+            random,
+            now_ms: 0,
+            frozen_until_ms: 0,
+            blocked_until_ms: 0,
+            database_skew_ms: 0,
+            row,
+            nodes,
+            judge,
+            faults,
+        };
         world.take(0);
         world
     }
@@ -140,6 +162,10 @@ impl World {
         let may_block = matches!(self.rule, Rule::Observation | Rule::BlindObservation);
         if may_block && !self.is_blocked() && self.happens(FAULT_EVERY_MS) {
             self.blocked_until_ms = self.now_ms + self.random.random_range(0..LONGEST_BLOCK_MS);
+        }
+        if self.rule == Rule::JumpingDatabaseClock && self.happens(CLOCK_SET_EVERY_MS) {
+            self.database_skew_ms = self.random.random_range(-3_600_000..3_600_000);
+            self.faults.clock_set += 1;
         }
         let quiet = self.now_ms > self.frozen_until_ms + FAULT_EVERY_MS && self.judge.died_ms.is_none();
         if quiet && self.happens(FAULT_EVERY_MS) {
@@ -197,7 +223,8 @@ impl World {
         let now_ms = i64::try_from(self.now_ms).expect("a short simulation");
         match self.rule {
             Rule::WallClocks => now_ms + self.nodes[at].skew_ms,
-            Rule::Observation | Rule::BlindObservation | Rule::DatabaseClock => now_ms,
+            Rule::DatabaseClock | Rule::JumpingDatabaseClock => now_ms + self.database_skew_ms,
+            Rule::Observation | Rule::BlindObservation => now_ms,
         }
     }
 
@@ -212,7 +239,7 @@ impl World {
         let is_late = self.row.until_ms <= self.clock_ms(at);
         let lease = Sighting {
             beat: self.row.beat,
-            is_over: self.rule == Rule::DatabaseClock && is_late,
+            is_over: self.rule.reads_database_clock() && is_late,
             is_blocked: self.rule == Rule::Observation && self.is_blocked(),
         };
         let now = self.monotonic(at);
@@ -230,7 +257,7 @@ impl World {
     fn judge_takeover(&mut self) {
         let Judge { died_ms, stalled_ms, frozen_ms, .. } = self.judge;
         // The clock of a database goes on while its nodes are frozen.
-        let stalled_ms = stalled_ms + if self.rule == Rule::DatabaseClock { frozen_ms } else { 0 };
+        let stalled_ms = stalled_ms + if self.rule.reads_database_clock() { frozen_ms } else { 0 };
         match died_ms {
             Some(_) => self.faults.dead_taken += 1,
             None if stalled_ms > SHORT_PAUSE_MS => self.faults.stalled_taken += 1,
@@ -282,6 +309,7 @@ fn simulate(rule: Rule) -> Faults {
         sum.dead_taken += found.dead_taken;
         sum.stalled_taken += found.stalled_taken;
         sum.stalled_wrote += found.stalled_wrote;
+        sum.clock_set += found.clock_set;
     }
     sum
 }
@@ -293,6 +321,16 @@ fn a_live_run_is_never_taken_and_a_dead_one_always_is() {
         assert!(found.dead_taken > 100 && found.stalled_taken > 50, "{rule:?}: {found:?}");
         assert!(found.stalled_wrote > 50, "a node that lost its session finds out: {found:?}");
     }
+}
+
+/// A limit that decision 0060 accepts: a database whose clock is set ahead may end one live run each time. One
+/// that is set back keeps no dead session, as observers wait by their own time then.
+#[test]
+fn a_clock_of_the_database_that_is_set_ends_at_most_one_run_and_keeps_none() {
+    let found = simulate(Rule::JumpingDatabaseClock);
+    assert_eq!(found.dead_kept, 0, "{found:?}");
+    assert!(found.dead_taken > 100 && found.clock_set > 100, "{found:?}");
+    assert!(found.live_taken > 0 && found.live_taken <= found.clock_set, "{found:?}");
 }
 
 /// The simulation finds the runs that a long write of another program would end.

@@ -55,7 +55,8 @@ impl Setting {
 
     async fn complete(&mut self, reply: ReplyBuffer, stop: StopReason) {
         let model = "stage/model".parse().expect("a model");
-        self.run.complete_reply(reply, model, (stop, Usage::default())).await.expect("stored");
+        let end = Completion { stop, usage: Usage::default(), cost: None };
+        self.run.complete_reply(reply, model, end).await.expect("stored");
     }
 }
 

@@ -3,13 +3,13 @@
 use agent::{Event, TurnBody};
 use app::editing::{KeptReason, UndoneTurn};
 use app::inputs::{ByPersonaId, EditorMessage};
-use app::running::{ApprovalPolicy, SendOptions};
-use app::{Code, Runtime};
+use app::running::SendOptions;
+use app::{Code, Remedy, Runtime};
 use persona::{Kind, Scope};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::stage::{Stage, end, offered, on_stage, on_stage_with, options, results, system, to_the_end};
+use super::stage::{Stage, offered, on_stage, on_stage_with, options, results, system, to_the_end};
 use crate::world::{code, name, renaming};
 
 fn about(persona: &str) -> ByPersonaId {
@@ -59,6 +59,7 @@ when = { call = 2 }
 text = "Done."
 [[reply]]
 say = [
+  { tool = "list_test_inputs", input = {} },
   { tool = "update_persona_name", input = { name = "Pathfinder" } },
   { tool = "create_test_input", input = { content = "And back?" } },
   { tool = "update_test_input", input = { id = "way", content = "Which way now?" } },
@@ -161,16 +162,19 @@ text = "Done."
 say = [{ tool = "update_persona_name", input = { name = "Grace" } }]
 "#;
 
-/// A message through the session itself is answered by the same agent. Its changes ask, as anywhere.
+/// A message through the session itself would come without an author, and wait for approvals that the chat
+/// does not show.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_session_can_go_on_elsewhere() {
+async fn the_session_takes_messages_of_the_chat_only() {
     on_stage(RENAMES_IT, async |stage| {
         let id = stage.runtime.open_editor_chat(&about("ada")).await.unwrap().id;
-        let refused = stage.say_with(id, "Call her Grace", ApprovalPolicy::Refuse).await;
-        assert!(end(&refused).is_some());
-        assert_eq!(errors(&stage.runtime, id).await.len(), 1);
-        assert_eq!(stage.runtime.stored_persona(&about("ada")).await.unwrap().name, "ada");
-        stage.say_with(id, "Call her Grace", ApprovalPolicy::All).await;
+        let sending = stage.runtime.send(id, "Call her Grace".to_owned(), SendOptions::default());
+        let Err(refused) = sending.await else { panic!("it is sent") };
+        let report = refused.report();
+        let expected = vec![Remedy::TellEditor { persona: name("ada") }];
+        assert_eq!((report.code, report.remedies), (Code::EditingSession, expected));
+        assert_eq!(stage.view(id).await.turns.len(), 0);
+        tell(stage, &stage.runtime, "ada", "Call her Grace").await;
         assert_eq!(stage.runtime.stored_persona(&about("ada")).await.unwrap().name, "Grace");
         let sent = sent(stage);
         let tools = offered(&sent[0]);
@@ -284,7 +288,6 @@ async fn a_builtin_is_copied_to_the_default_scope() {
         let users = runtime.session(id).await.unwrap();
         let said = users.turns.iter().filter(|turn| matches!(turn.body, TurnBody::User { .. }));
         assert_eq!(said.count(), 1);
-        runtime.send(id, "Again".to_owned(), SendOptions::default()).await.map(drop).unwrap();
         runtime.stop().await;
     })
     .await;

@@ -53,6 +53,30 @@ fn if_one_file_cannot_be_replaced_none_is() {
     assert_eq!(names(home.path()).len(), 3, "nothing is left behind");
 }
 
+/// The file may have its new text only if it could not be put back.
+#[test]
+fn an_exchange_that_cannot_be_undone_is_not_settled() {
+    use std::cell::Cell;
+
+    let home = directory();
+    let path = home.path().join("a.toml");
+    let two = || filled(&path, true, b"two").expect("a file");
+    let full = || io::Error::from(io::ErrorKind::StorageFull);
+    fs::write(&path, "one").expect("it can be written");
+    let never = |_: &Path, _: &Path| Err(full());
+    assert!(matches!(swap(never, two(), &path, b"one", b"two"), Err(ReplaceError::Io(_))));
+    assert_eq!(text(&path), "one");
+    // Another program saved the file, and the disk fails before it is put back.
+    fs::write(&path, "theirs").expect("it can be written");
+    let calls = Cell::new(0);
+    let once = |one: &Path, other: &Path| match calls.replace(calls.get() + 1) {
+        0 => exchange(one, other),
+        _ => Err(full()),
+    };
+    assert!(matches!(swap(once, two(), &path, b"one", b"two"), Err(ReplaceError::Unsettled(_))));
+    assert_eq!(text(&path), "two");
+}
+
 #[test]
 fn a_later_save_is_not_undone() {
     let (home, paths) = files(&["a.md", "b.toml", "new.md"]);

@@ -96,13 +96,15 @@ fn is_repeatable(field: &Field) -> bool {
     }
 }
 
-/// True for lists and maps of tables without a shorter syntax, such as a name or `CATEGORY=N`.
+/// True for tables within a table, and for lists and maps of tables without a shorter syntax, such as a
+/// name or `CATEGORY=N`.
 fn takes_json(field: &Field) -> bool {
     match field.shape {
         Shape::List { item, .. } => {
             item.type_name != MODEL && !item.may_be_bare && !item.may_be_text && !item.is_named
         }
         Shape::Map { of, .. } => !matches!(of.shape, Shape::Number { .. }),
+        Shape::Table(_) => true,
         _ => false,
     }
 }
@@ -244,6 +246,11 @@ fn json_value(text: &str) -> std::result::Result<Value, String> {
 fn text_or_table(text: &str) -> Value {
     let table = text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
     table.unwrap_or_else(|| text.into())
+}
+
+/// The kind of the entities that a flag of a kind names, if it names some.
+pub(crate) fn named_kind(kind: Kind, long: &str) -> Option<Kind> {
+    flags(kind).iter().find(|flag| flag.long == long)?.field.shape.names()
 }
 
 /// The fate of a field's current value in an update, for the help of the field's flag.

@@ -19,9 +19,9 @@ impl Chat<'_> {
     /// Asks for a decision. Returns the message to send next.
     pub(super) async fn decide_plan(&mut self, output: &mut Output) -> Result<Option<String>> {
         let choices = vec![
-            Choice::new("Approve: switch to build mode and carry it out", Decision::Approve),
-            Choice::new("Send back with a reason", Decision::SendBack),
-            Choice::new("Keep planning", Decision::KeepPlanning),
+            Choice::new("Approve: switch to build mode and carry it out", "", Decision::Approve),
+            Choice::new("Send back with a reason", "", Decision::SendBack),
+            Choice::new("Keep planning", "", Decision::KeepPlanning),
         ];
         // A cancelled prompt decides nothing.
         let decision = ask::choose("What to do with this plan?", choices, 0, output).await;

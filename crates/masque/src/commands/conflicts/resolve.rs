@@ -140,7 +140,7 @@ async fn choose(conflict: &Conflict, field: &FieldConflict, output: &mut Output)
     let excerpts = excerpts(&texts, width);
     let choice = |((scope, text), excerpt): ((&Scope, &Option<String>), &String)| {
         let value = if text.is_some() { excerpt } else { "(not set)" };
-        Choice::new(&format!("{scope}: {value}"), *scope)
+        Choice::new(scope, value, *scope)
     };
     let choices = conflict.scopes.iter().zip(&texts).zip(&excerpts).map(choice).collect();
     ask::choose(&format!("Which {}?", field.field), choices, 0, output).await

@@ -140,6 +140,21 @@ impl ClientFile {
         Ok(cut.map_err(|problem| CommandError::NotEditable { file, problem })?)
     }
 
+    /// True if the file of a project has nothing but what `connect` writes around its entry.
+    pub(super) fn is_ours_alone(&self, text: &str) -> bool {
+        let without_blanks: String = text.split_whitespace().collect();
+        let is_empty = match self.format {
+            Format::Json { servers } => without_blanks == format!("{{\"{servers}\":{{}}}}"),
+            Format::Toml => without_blanks.is_empty(),
+        };
+        self.is_shared && is_empty && !self.file.is_symlink()
+    }
+
+    /// The client's own directory in a project.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.file.parent().filter(|_| self.is_shared && self.client != Client::ClaudeCode)
+    }
+
     /// The entry in this client's form: some name the transport, one has no HTTP.
     fn json_form<'a>(&self, entry: &'a Entry) -> Result<JsonForm<'a>> {
         let names_transport = matches!(self.client, Client::ClaudeCode | Client::Vscode);

@@ -59,6 +59,20 @@ pub(super) fn file(
     Ok(backup)
 }
 
+/// Removes the file with the text `old`, and the client's directory in the project if it is empty then.
+pub(super) fn remove(client: &ClientFile, old: &str) -> Result<()> {
+    let path = client.file.as_path();
+    if fs::read(path).ok().as_deref() != Some(old.as_bytes()) {
+        return Err(CommandError::FileChanged { file: path.display().to_string() }.into());
+    }
+    fs::remove_file(path).map_err(|error| Failure::file("remove", path, &error))?;
+    if let Some(directory) = client.directory() {
+        // It stays if it has other files.
+        let _ = fs::remove_dir(directory);
+    }
+    Ok(())
+}
+
 /// Takes the permissions of others away.
 fn keep_to_user(permissions: &mut fs::Permissions) {
     #[cfg(unix)]

@@ -5,7 +5,9 @@ use app::inputs::{ByPersonaId, EditorMessage};
 use app::outputs::ScopedEntityRef;
 use app::running::Runtime;
 use persona::Name;
+use uuid::Uuid;
 
+use super::proposal;
 use crate::cli::EditArgs;
 use crate::commands::answer::{self, Approver, Outcome, Viewer, Watch, print_session_line, send_failure};
 use crate::commands::open_session;
@@ -22,12 +24,26 @@ pub(super) async fn run(
     output: &mut Output,
 ) -> Result<()> {
     let runtime = runtime::open(workspace).await?;
-    let EditArgs { chat, plan, clear, .. } = args;
-    let Some(message) = chat else { return undo(&runtime, persona, workspace, output).await };
+    let EditArgs { chat, plan, clear, apply, .. } = args;
+    let Some(message) = chat else {
+        return match apply {
+            true => proposal::apply(&runtime, persona, workspace, output).await,
+            false => undo(&runtime, persona, workspace, output).await,
+        };
+    };
     let shutdown = Shutdown::listen()?;
-    let input = EditorMessage { persona_id: persona, message, plan };
+    let known = proposal::open(&runtime, &persona).await?;
+    let input = EditorMessage { persona_id: persona.clone(), message, plan };
     let answered = send(&runtime, input, clear, workspace, &shutdown, output).await;
+    let proposed = match &answered {
+        Ok(_) => proposal::open(&runtime, &persona).await?,
+        Err(_) => None,
+    };
     let outcome = answer::stop(&runtime, &shutdown, answered).await?;
+    let is_known = |id: Uuid| known.as_ref().is_some_and(|known| known.id == id);
+    if let Some(proposed) = proposed.filter(|proposed| !is_known(proposed.id)) {
+        proposal::print(&persona, &proposed, output)?;
+    }
     outcome.failure().map_or(Ok(()), Err)
 }
 

@@ -63,12 +63,12 @@ async fn ask_scope(workspace: &Workspace, output: &mut Output) -> Result<Scope> 
     let library = &workspace.library;
     let mut choices = Vec::new();
     for scope in [Scope::Project, Scope::Global, Scope::Shared] {
-        let label = match library.path(scope) {
-            Some(path) => format!("{scope}: {}", path.display()),
-            None if scope == Scope::Shared => format!("{scope}: the database"),
+        let place = match library.path(scope) {
+            Some(path) => path.display().to_string(),
+            None if scope == Scope::Shared => "the database".to_owned(),
             None => continue,
         };
-        choices.push(Choice::new(&label, scope));
+        choices.push(Choice::new(scope, &place, scope));
     }
     let default = library.default_scope();
     let start = choices.iter().position(|choice| choice.value == default).unwrap_or(0);
@@ -98,10 +98,10 @@ async fn ask_name(
 }
 
 async fn ask_template(workspace: &Workspace, output: &mut Output) -> Result<Option<Name>> {
-    let mut choices = vec![Choice::new("none", None)];
+    let mut choices = vec![Choice::new("none", "", None)];
     for item in workspace.library.list_templates().await?.items {
         let summary = item.summary.or(item.description).unwrap_or_default();
-        choices.push(Choice::new(&format!("{}: {summary}", item.name), Some(item.name)));
+        choices.push(Choice::new(&item.name, &summary, Some(item.name.clone())));
     }
     ask::choose("Template:", choices, 0, output).await
 }
@@ -117,11 +117,11 @@ async fn ask_tone(scope: Scope, workspace: &Workspace, output: &mut Output) -> R
         scope: None,
     };
     let tones = workspace.library.list(Kind::Part, list).await?.items;
-    let mut choices = vec![Choice::new("none", None)];
+    let mut choices = vec![Choice::new("none", "", None)];
     // A definition cannot refer to stronger scopes.
     for item in tones.into_iter().filter(|item| item.scope <= scope) {
         let summary = item.summary.or(item.description).unwrap_or_default();
-        choices.push(Choice::new(&format!("{}: {summary}", item.name), Some(item.name)));
+        choices.push(Choice::new(&item.name, &summary, Some(item.name.clone())));
     }
     ask::choose("Tone:", choices, 0, output).await
 }

@@ -10,9 +10,9 @@ use app::{Code, Remedy, Report};
 use persona::{Kind, Persona, PreferredModel};
 use providers::Providers;
 
+use super::{canonical, project_around};
 use crate::failure::{CommandError, Failure, Result};
 use crate::output::{Output, Warning, WarningCode};
-use crate::project::Project;
 use crate::workspace::Workspace;
 
 /// The configured providers. Each has the reason if all its calls fail.
@@ -59,10 +59,9 @@ fn missing_here(error: app::Error, session: &Session, workspace: &Workspace) -> 
     let is_missing = matches!(&error, app::Error::NotFound { kind: Kind::Persona, .. });
     let (Some(root), true) = (session.root.as_deref(), is_missing) else { return error.into() };
     let home = workspace.directories.as_ref().map(|directories| directories.home.as_path());
-    let root = Path::new(root);
-    let theirs = Project::around(root, home).map_or_else(|| root.to_path_buf(), |project| project.root);
-    let here = workspace.project.as_ref().map(|project| project.root.clone());
-    let is_here = here.is_some_and(|here| here.canonicalize().ok() == theirs.canonicalize().ok());
+    let theirs = project_around(Path::new(root), home);
+    let here = workspace.project.as_ref();
+    let is_here = here.is_some_and(|here| canonical(&here.root) == canonical(&theirs));
     if is_here {
         return error.into();
     }

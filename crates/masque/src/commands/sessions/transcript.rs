@@ -8,7 +8,14 @@ use app::running::SessionView;
 
 use crate::commands::answer::{Markdown, label, outcome};
 use crate::failure::Result;
-use crate::output::{Output, Stream, Style};
+use crate::output::{Output, Stream, Style, one_line, truncate};
+
+/// The space of the mark before a message.
+const MARK: &str = "  ";
+/// Lines of the last answer, for a user who takes a session up.
+const LAST_LINES: usize = 3;
+/// Columns without a known width.
+const NO_WIDTH: usize = 80;
 
 /// Prints turns like the chat does.
 pub(crate) fn print(turns: &[Turn], output: &mut Output) -> Result<()> {
@@ -18,7 +25,7 @@ pub(crate) fn print(turns: &[Turn], output: &mut Output) -> Result<()> {
             TurnBody::User { content } => {
                 output.blank()?;
                 for (at, line) in content.trim_end().lines().enumerate() {
-                    let mark = if at == 0 { "› " } else { "  " };
+                    let mark = if at == 0 { "› " } else { MARK };
                     output.pieces(Stream::Output, &[(Style::Name, mark), (Style::Title, line)])?;
                 }
             }
@@ -48,6 +55,29 @@ pub(crate) fn print(turns: &[Turn], output: &mut Output) -> Result<()> {
         output.pieces(Stream::Output, &[(Style::Faint, &format!("… {label}"))])?;
     }
     Ok(())
+}
+
+/// Prints the last message and the end of its answer, shortened, for a user who takes a session up.
+pub(crate) fn print_last(turns: &[Turn], output: &mut Output) -> Result<()> {
+    let columns = output.width().unwrap_or(NO_WIDTH).saturating_sub(MARK.len());
+    let Some(at) = turns.iter().rposition(|turn| matches!(turn.body, TurnBody::User { .. })) else {
+        return Ok(());
+    };
+    if let TurnBody::User { content } = &turns[at].body {
+        let message = truncate(&one_line(content), columns);
+        output.pieces(Stream::Output, &[(Style::Name, "› "), (Style::Title, &*message)])?;
+    }
+    let mut texts = turns[at..].iter().filter_map(|turn| match &turn.body {
+        TurnBody::AssistantText { content } if !content.trim().is_empty() => Some(content),
+        _ => None,
+    });
+    match texts.next_back() {
+        Some(answer) => {
+            let answer = truncate(&one_line(answer.trim()), columns * LAST_LINES);
+            output.paragraph(MARK.len(), &answer)
+        }
+        None => Ok(()),
+    }
 }
 
 /// A session as a Markdown document.

@@ -81,6 +81,8 @@ fn of_surroundings() -> Vec<CommandError> {
         CommandError::NoDirectory { path: text("shop"), exists: false },
         CommandError::HasPersonas { file: text("shop/personas.toml") },
         CommandError::NoWorkingDirectory,
+        CommandError::ForeignDirectory { path: text("/theirs") },
+        CommandError::DatabaseIsDirectory { path: text("/tmp") },
         CommandError::TooManyProjects { most: 10_000 },
         CommandError::UnsafeFile { path: text("/t"), why: "belongs to another user", command: text("rm /t") },
         CommandError::NotSupported { client: "Claude Desktop", what: "projects", flag: "--project" },

@@ -30,13 +30,14 @@ codes! {
     InvalidConnection = "invalid_connection", "An MCP server or provider of the project is skipped.";
     TrustChanged = "trust_changed", "The project changed since you trusted it.";
     TrustUnreadable = "trust_unreadable", "The list of trusted projects cannot be used.";
-    WideRoot = "wide_root", "Tools can read and change everything in your home directory or on the machine.";
+    WideRoot = "wide_root", "Tools can read and change everything in your home directory, a directory above it, or on the machine.";
     LocalModel = "local_model", "A model on this machine answers, because no provider has a key.";
     ModelSkipped = "model_skipped", "A model that the persona prefers cannot answer.";
     CallsRefused = "calls_refused", "Calls were refused, because no user could be asked.";
     LastValidVersion = "last_valid_version", "Entries with errors keep their last valid version until fixed.";
     NoRuntime = "no_runtime", "Personas cannot be tested here, because no runtime could be opened.";
     NewToken = "new_token", "The server has a new token, because other users could read the old one or it cannot be stored.";
+    TracesOff = "traces_off", "No traces are sent, because their settings are invalid.";
     Lint = "lint", "Lint found something in the entity that was written; `rule` names it.";
 }
 

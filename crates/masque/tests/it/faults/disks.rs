@@ -79,6 +79,44 @@ fn a_full_disk_loses_no_answered_write() {
     drop(server);
 }
 
+/// The same for a project's personas.toml, whose history is elsewhere.
+#[test]
+fn a_full_disk_of_a_project_loses_no_answered_write() {
+    let home = Home::new();
+    let Some(disk) = SmallDisk::mount(home.path("disk")) else { return };
+    let file = disk.0.join("personas.toml");
+    std::fs::write(&file, "").unwrap();
+    let database = testkit::Database::sqlite();
+    let project = disk.0.display().to_string();
+    let server = Server::start_with(&home, &["--db", &database.location, "--project", &project]);
+    let mut body = super::part(&"x".repeat(60_000));
+    body["scope"] = json!("project");
+    let mut stored = 0;
+    let refused = loop {
+        let answer = ask(&server, "PUT", &format!("/api/library/part/p{stored}"), "", &body);
+        if answer.status != 201 {
+            break answer;
+        }
+        stored += 1;
+        assert!(stored < 100, "the disk never fills up");
+    };
+    assert_eq!((refused.status, refused.code()), (507, "file_full"), "{refused:?}");
+    assert_eq!(refused.body["may_have_happened"], false, "{refused:?}");
+    assert_eq!(refused.body["remedies"], json!([{ "action": "make_room" }]), "{refused:?}");
+    let detail = refused.body["detail"].as_str().unwrap();
+    assert!(detail.contains("personas.toml") && !detail.contains(".personas-"), "{detail}");
+    assert!(stored > 0);
+    for name in 0..stored {
+        assert_eq!(get(&server, &format!("p{name}")).status, 200, "p{name} was answered");
+    }
+    assert_eq!(get(&server, &format!("p{stored}")).status, 404, "it was refused");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches("[parts.p").count(), stored);
+    let left = std::fs::read_dir(&disk.0).unwrap().count();
+    assert_eq!(left, 1, "nothing is left beside it");
+    drop(server);
+}
+
 #[test]
 fn a_locked_file_is_answered_after_the_wait_for_it() {
     let home = Home::new();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Shelf;
 
-/// Two libraries with findings of every rule, in each of its sentences.
+/// Libraries with findings of every rule of this crate, in each of its sentences.
 #[test]
 fn sentences() {
     let settings = LintSettings {
@@ -22,7 +22,8 @@ fn sentences() {
         json!({ "summary": "s", "preferred_models": [{ "provider": "openai", "model": "m" }] }),
     )]);
     findings.extend(nobody.lint(&LintSettings { providers: Some([].into()), ..settings }));
-    for rule in Rule::ALL {
+    // This crate reads neither regular expressions nor JSON Schemas.
+    for rule in Rule::ALL.iter().filter(|rule| **rule != Rule::UnreadableExpectation) {
         assert!(findings.iter().any(|finding| finding.rule == *rule), "{rule} has no sentence here");
     }
     let lines: String = findings.iter().map(|finding| format!("{finding}\n")).collect();

@@ -15,6 +15,15 @@ use store::{Change, put_editing_session, put_stage};
 use crate::{Error, Result};
 
 impl FileWrite {
+    /// Fails if a commit would be refused.
+    pub(crate) async fn check_commit(&self) -> Result<()> {
+        if self.failed {
+            return Err(store::Error::StepFailed.into());
+        }
+        self.check_grants().await?;
+        self.edited().map(drop)
+    }
+
     pub(crate) async fn commit(self) -> Result<()> {
         if self.failed {
             return Err(store::Error::StepFailed.into());
@@ -162,7 +171,7 @@ async fn undone(path: &Path, replaced: Replaced, error: Error) -> Error {
 }
 
 fn half_done(path: &Path, message: String) -> Error {
-    files::Error::File { path: path.display().to_string(), source: io::Error::other(message) }.into()
+    files::Error::Unsettled { path: path.display().to_string(), source: io::Error::other(message) }.into()
 }
 
 fn interrupted(source: tokio::task::JoinError) -> Error {
@@ -174,5 +183,6 @@ fn failed(path: &Path, error: ReplaceError) -> Error {
     match error {
         ReplaceError::Changed => Error::FileChanged { path },
         ReplaceError::Io(source) => files::Error::File { path, source }.into(),
+        ReplaceError::Unsettled(source) => files::Error::Unsettled { path, source }.into(),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::world::results as results_of;
 use super::world::{calls, on_each, results};
 
 fn failures(events: &[Value]) -> Vec<&str> {
@@ -10,11 +11,14 @@ fn failures(events: &[Value]) -> Vec<&str> {
 
 const BUILDS: &str = r#"
 [[reply]]
-when = { call = 9 }
+when = { call = 10 }
 text = "Built."
 [[reply]]
-when = { call = 8 }
+when = { call = 9 }
 say = [{ tool = "update_agent_persona", id = "toolu_8", input = { tool_preset = "careful", preferred_models = [{ provider = "stage", model = "actor" }], plan_persona = { instruction = "Plan in three steps." } } }]
+[[reply]]
+when = { call = 8 }
+say = [{ tool = "get_entity", id = "toolu_9", input = { kind = "persona", name = "ada" } }]
 [[reply]]
 when = { call = 7 }
 say = [{ tool = "save_entity", id = "toolu_7", input = { kind = "tool_preset", name = "careful", entity = { description = "Asks.", categories = { all = [{ name = "*", approval = "ask" }] } } } }]
@@ -54,7 +58,7 @@ async fn it_builds_a_persona_of_pieces() {
     on_each(BUILDS, async |world| {
         let events = world.tell("ada", "Make her exact and dry").await;
         assert_eq!(failures(&events), Vec::<&str>::new());
-        assert_eq!(calls(&events).len(), 12);
+        assert_eq!(calls(&events).len(), 13);
         let ada = world.entity("persona/ada").await;
         assert_eq!(ada["parts"], json!([{ "name": "dry-tone", "order": 0, "priority": 10 }]));
         assert_eq!((&ada["traits"], &ada["skills"]), (&json!(["exact"]), &json!(["prove"])));
@@ -136,6 +140,63 @@ async fn a_piece_of_a_builtin_changes_with_its_copy() {
             assert_eq!(world.entity(entity).await["scope"], "builtin", "{entity}");
         }
         assert!(!world.history("optimist").await.is_empty(), "it still has its conversation");
+    })
+    .await;
+}
+
+const TESTS: &str = r#"
+[[reply]]
+when = { mode = "plan", tool_result_of = "run_tests" }
+text = "Tested, nothing changed."
+[[reply]]
+when = { mode = "plan" }
+say = [{ tool = "run_tests", id = "toolu_4", input = { inputs = ["hello"] } }]
+[[reply]]
+when = { tool_result_of = "run_tests", tool_result = "does not fit its schema" }
+text = "It is too long."
+[[reply]]
+when = { tool_result_of = "run_tests", tool_result = "max_calls" }
+say = [{ tool = "run_tests", id = "toolu_3", input = { model = "stage/actor" } }]
+[[reply]]
+when = { tool_result_of = "run_tests" }
+say = [{ tool = "run_tests", id = "toolu_2", input = { inputs = ["hello"], samples = 5, max_calls = 1 } }]
+[[reply]]
+when = { last_user = "run her tests" }
+say = [{ tool = "run_tests", id = "toolu_1", input = {} }]
+[[reply]]
+text = "Hello there, and a good day to you."
+"#;
+
+/// It tests the persona that it edits, within bounds, also while it only plans.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_runs_the_tests_of_its_persona() {
+    on_each(TESTS, async |world| {
+        let expectations = json!([{ "words": { "max": 3 } }, { "contains": ["Hello"] }]);
+        let hello = json!({ "entity": { "content": "Hi", "expectations": expectations } });
+        world.put("test_input/hello", &hello).await;
+        let bye = json!({ "entity": { "content": "Bye", "expectations": [{ "contains": ["day"] }] } });
+        world.put("test_input/bye", &bye).await;
+        let linked = json!({ "test_inputs": ["hello", "bye"], "preferred_models": [{ "provider": "stage", "model": "actor" }] });
+        world.amend("persona/ada", &linked).await;
+        let events = world.tell("ada", "run her tests").await;
+        let results = results(&events);
+        let summary = |at: usize| -> Value { serde_json::from_str(results[at].0).expect("JSON") };
+        let all = summary(0);
+        assert_eq!((&all["state"], &all["calls"]), (&json!("finished"), &json!(2)), "{all}");
+        assert_eq!(all["tested"][0]["cells"]["passed"], 1, "{all}");
+        let failed = all["not_passed"].as_array().expect("cells");
+        assert_eq!(failed.len(), 1, "only what did not pass: {all}");
+        assert_eq!((&failed[0]["input"], &failed[0]["state"]), (&json!("hello"), &json!("failed")));
+        let broken = failed[0]["expectations"].as_array().expect("expectations");
+        assert_eq!((broken.len(), &broken[0]["verdict"]), (1, &json!("broken")), "{all}");
+        let capped = summary(1);
+        assert_eq!((&capped["reached"], &capped["calls"]), (&json!("max_calls"), &json!(1)), "{capped}");
+        assert_eq!(capped["state"], "unfinished", "{capped}");
+        assert!(results[2].1, "the model is the user's to choose: {}", results[2].0);
+
+        let events = world.plan("ada", "What do the tests say?").await;
+        assert!(!results_of(&events)[0].1, "{events:?}");
+        assert_eq!(world.proposal("ada").await, Value::Null);
     })
     .await;
 }

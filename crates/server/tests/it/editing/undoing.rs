@@ -26,6 +26,7 @@ say = [
 [[reply]]
 when = { last_user = "rework" }
 say = [
+  { tool = "get_persona", input = {} },
   { tool = "update_persona_name", input = { name = "Ada the Second" } },
   { tool = "update_system_prompt", input = { systemPrompt = "You are the second Ada." } },
   { tool = "get_entity", input = { kind = "part", name = "calm" } },

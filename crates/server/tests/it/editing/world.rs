@@ -113,6 +113,25 @@ impl World {
         self.tell_with(&json!({ "personaId": persona, "message": message })).await
     }
 
+    /// The same, for a proposal only.
+    pub(crate) async fn plan(&self, persona: &str, message: &str) -> Vec<Value> {
+        self.tell_with(&json!({ "personaId": persona, "message": message, "plan": true })).await
+    }
+
+    /// The open proposal about a persona, or null.
+    pub(crate) async fn proposal(&self, persona: &str) -> Value {
+        let path = format!("/api/persona-agent/proposal?personaId={persona}");
+        let (status, answer) = self.ask("GET", &path, None).await;
+        assert_eq!(status, 200, "{answer}");
+        answer["proposal"].clone()
+    }
+
+    /// Applies a proposal: the status and the answer.
+    pub(crate) async fn apply(&self, persona: &str, proposal: &Value) -> (u16, Value) {
+        let body = json!({ "personaId": persona, "proposalId": proposal["id"] });
+        self.ask("POST", "/api/persona-agent/apply", Some(&body)).await
+    }
+
     pub(crate) async fn tell_with(&self, body: &Value) -> Vec<Value> {
         let mut opened = self.open(body).await;
         if opened.status != 200 {

@@ -19,7 +19,7 @@ const HEAD: &str = "| crate | purpose | imports |";
 /// Third-party crates that few may depend on, with the few.
 const RESERVED: [(&str, &[&str]); 5] = [
     ("anyhow", &["bench", "conformance", "masque", "xtask"]),
-    ("reqwest", &["bench", "providers", "rehearsal", "tools"]),
+    ("reqwest", &["bench", "providers", "rehearsal", "telemetry", "tools"]),
     ("rmcp", &["bench", "conformance", "mcp", "testkit", "tools"]),
     ("rusqlite", &["bench", "database", "sessions", "testkit"]),
     ("sqlx", &["database", "sessions", "store", "testkit"]),
