@@ -82,7 +82,7 @@ mod tests {
             cache_write_tokens: 100_000,
         };
         assert_eq!(price(None, None).of(usage), 3.0);
-        assert_eq!(price(Some(0.2), Some(4.0)).of(usage), 1.2 + 0.1 + 0.4);
+        assert_eq!(price(Some(0.5), Some(4.0)).of(usage), 1.2 + 0.25 + 0.4);
         // A provider that counts them beside the input costs no less than nothing.
         let odd = Usage { input_tokens: 10, cache_read_tokens: 1_000_000, ..Usage::default() };
         assert_eq!(price(Some(0.2), None).of(odd), 0.2);

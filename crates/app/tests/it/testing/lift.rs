@@ -36,8 +36,9 @@ fn last(stage: &Stage<'_>, has_system: bool) -> Value {
 async fn the_persona_is_measured_against_its_model() {
     let toml = format!(
         "{}{}",
-        project(EXPECTATIONS).replace("'You are Eve.'", "'You are Eve.'\ntool_preset = 'eager'"),
-        "[tool_presets.eager.categories]\nfiles = [{ name = 'read_file', weight = 5 }]\n\
+        project(EXPECTATIONS)
+            .replace("'You are Eve.'", "'You are Eve.'\ntool_preset = 'eager'\nbias_profile = 'keen'"),
+        "[tool_presets.eager.categories]\nfiles = [{ name = 'read_file', weight = 5 }]\n[bias_profiles.keen.multipliers]\nfiles = 1.5\n\
          [test_inputs.tools]\ncontent = 'go'\nexpectations = [{ calls_not = ['write_file'] }]\n"
     );
     on_stage_with(&toml, SCRIPT, async |stage| {

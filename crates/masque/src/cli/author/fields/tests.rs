@@ -125,7 +125,7 @@ fn names_and_models_keep_their_short_syntax() {
     let json: Vec<&str> = Kind::ALL
         .iter()
         .flat_map(|kind| kind.fields())
-        .filter(|field| takes_json(field))
+        .filter(|field| takes_json(field) && !matches!(field.shape, Shape::Table(_)))
         .map(|field| field.name)
         .collect();
     assert_eq!(json, ["examples", "categories", "entries"]);
