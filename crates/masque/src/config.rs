@@ -156,7 +156,9 @@ impl Config {
             |name: &str, message: String| Err(SettingError::new(message, value_offset(table, name)));
         let prices = match prices_of(prices) {
             Ok(prices) => prices,
-            Err((model, problem)) => return Err(SettingError::new(problem, price_offset(table, &model))),
+            Err((model, problem)) => {
+                return Err(SettingError::new(problem, key_offset(table, &format!("prices.{model}"))));
+            }
         };
         if history.keep == Some(0) {
             let message = "history.keep must be at least 1: the newest revision is always kept";
@@ -235,21 +237,19 @@ pub(crate) fn value_offset(table: &DeTable<'_>, name: &str) -> usize {
     offsets(table, name).1
 }
 
+/// The places of a key and of its value, or of the last table on the way to it. Keys may have dots.
 fn offsets(table: &DeTable<'_>, name: &str) -> (usize, usize) {
-    let (mut found, mut table) = ((0, 0), Some(table));
-    for step in name.split(['.', '[']) {
-        let Some((key, value)) = table.and_then(|table| table.get_key_value(step)) else { break };
+    let (mut found, mut table, mut rest) = ((0, 0), Some(table), name);
+    while let Some(here) = table {
+        let steps = here.iter().filter_map(|(key, value)| {
+            let below = rest.strip_prefix(&**key.get_ref())?;
+            (below.is_empty() || below.starts_with(['.', '['])).then_some((key, value, below))
+        });
+        let Some((key, value, below)) = steps.min_by_key(|(_, _, below)| below.len()) else { break };
         found = (key.span().start, value.span().start);
-        table = value.get_ref().as_table();
+        (table, rest) = (value.get_ref().as_table(), below.trim_start_matches(['.', '[']));
     }
     found
-}
-
-/// The place of a model's price. Names of models have dots.
-fn price_offset(table: &DeTable<'_>, model: &str) -> usize {
-    let prices = table.get("prices").and_then(|prices| prices.get_ref().as_table());
-    let found = prices.and_then(|prices| prices.get_key_value(model));
-    found.map_or(0, |(key, _)| key.span().start)
 }
 
 /// The nearest of some known words, or all of them.

@@ -1,6 +1,6 @@
 //! Tests as the editing agent sees them: bounded, and summed up to what a change could mend.
 
-use fidelity::{Cell, CellState, ExpectationResult, TestReport, Verdict};
+use fidelity::{Cell, CellState, ExpectationResult, NO_PERSONA, TestReport, Verdict};
 use serde_json::{Map, Value, json};
 
 /// Calls of the persona's model and the judge in one test of the agent.
@@ -46,9 +46,9 @@ pub(super) fn of(report: &TestReport) -> Value {
     })
 }
 
-/// The first cells that did not pass, and the number of the others.
+/// The first cells of the persona that did not pass, and the number of the others.
 fn not_passed(cells: &[Cell]) -> (Vec<Value>, usize) {
-    let mut bad = cells.iter().filter(|cell| cell.state != CellState::Passed);
+    let mut bad = cells.iter().filter(|cell| cell.state != CellState::Passed && cell.column != NO_PERSONA);
     let shown = bad.by_ref().take(SHOWN_CELLS).map(shown_cell).collect();
     (shown, bad.count())
 }

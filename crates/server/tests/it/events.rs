@@ -170,7 +170,7 @@ async fn files_and_their_problems_are_reported() {
 async fn streams_are_bounded() {
     let running = start().await;
     let mut open = Vec::new();
-    for _ in 0..64 {
+    for _ in 0..512 {
         open.push(Events::open(running.port, None).await);
     }
     let mut refused = Events::open(running.port, None).await;
