@@ -2,6 +2,8 @@
 
 use std::fs::DirBuilder;
 #[cfg(unix)]
+use std::fs::Metadata;
+#[cfg(unix)]
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -159,7 +161,7 @@ pub(crate) fn keep_private(directories: Option<&Directories>, database: &str) ->
     let mut narrowed = Vec::new();
     if let Some(directory) = &own {
         let _ = make_directory(directory, DirBuilder::new().recursive(true).mode(0o700));
-        narrowed.extend(narrow(directory, 0o700));
+        narrowed.extend(narrow(directory, 0o700, Metadata::is_dir));
     }
     let mut files: Vec<PathBuf> = directories.map(Directories::local_database).into_iter().collect();
     if let Ok(database::Location::Sqlite(path)) = database::Location::parse(database) {
@@ -173,8 +175,10 @@ pub(crate) fn keep_private(directories: Option<&Directories>, database: &str) ->
             PathBuf::from(name)
         };
         let (log, index) = (beside("-wal"), beside("-shm"));
-        narrowed.extend(narrow(&file, 0o600));
-        let _ = (narrow(&log, 0o600), narrow(&index, 0o600));
+        // `--db` may name a directory by mistake: it stays as it is.
+        let narrow = |path: &Path| narrow(path, 0o600, Metadata::is_file);
+        narrowed.extend(narrow(&file));
+        let _ = (narrow(&log), narrow(&index));
     }
     narrowed
 }
@@ -184,12 +188,13 @@ pub(crate) fn keep_private(_: Option<&Directories>, _: &str) -> Vec<String> {
     Vec::new()
 }
 
-/// Takes the permissions of others away if they have any. Returns the line that says so.
+/// Takes the permissions of others away from a file of the expected type, if they have any. Returns the line
+/// that says so.
 #[cfg(unix)]
-fn narrow(path: &Path, mode: u32) -> Option<String> {
+fn narrow(path: &Path, mode: u32, is_expected: fn(&Metadata) -> bool) -> Option<String> {
     let found = std::fs::symlink_metadata(path).ok()?;
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
-    if !is_own || found.is_symlink() || found.mode() & 0o077 == 0 {
+    if !is_own || !is_expected(&found) || found.mode() & 0o077 == 0 {
         return None;
     }
     // Only takes permissions away: what its owner made read-only stays so.

@@ -184,3 +184,17 @@ fn a_directory_is_no_database() {
     home.refused("not_a_file", &["--db", "data", "list"]).in_file("data").offers("write_as");
     contains(&home.fails(2, &["--db", "data", "list"]), &["is a directory", "--db data/masque.db"]);
 }
+
+/// Only database files are made private. A directory with the mode of a file could not be entered.
+#[cfg(unix)]
+#[test]
+fn a_directory_named_by_mistake_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = Home::new();
+    let directory = home.path("data");
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o755)).unwrap();
+    home.fails(2, &["--db", "data", "list"]);
+    assert_eq!(std::fs::metadata(&directory).unwrap().permissions().mode() & 0o777, 0o755);
+}
