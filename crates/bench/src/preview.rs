@@ -30,7 +30,7 @@ const SENTENCES: [&str; 6] = [
     "Ask once if something is missing, then go on with what is there.",
 ];
 
-/// What one case measures.
+/// One measured request.
 struct Case {
     what: &'static str,
     fields: fn(&Value, usize) -> Value,

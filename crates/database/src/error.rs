@@ -15,7 +15,7 @@ const READ_ONLY_TRANSACTION: &str = "25006";
 /// PostgreSQL's code for a role without the needed rights.
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
-/// What a role needs on Masque's tables.
+/// The grants that a role needs on Masque's tables.
 const GRANT_TABLES: &str =
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA your_schema TO your_role";
 

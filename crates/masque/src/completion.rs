@@ -259,7 +259,7 @@ impl Completer {
         }
     }
 
-    /// What the history of the entity has that the words name.
+    /// Entries of the history of the entity that the words name.
     fn recorded(&self, words: &[&str], find: fn(Option<Kind>, &Name, &Typed) -> Vec<String>) -> Vec<String> {
         let (kind, name) = match words {
             [] => return Vec::new(),

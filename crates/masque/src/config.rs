@@ -45,7 +45,7 @@ pub(crate) struct Config {
     pub(crate) env_allow: BTreeSet<String>,
     /// Model providers, by name.
     pub(crate) providers: BTreeMap<String, providers::ProviderSettings>,
-    /// What models cost.
+    /// Prices of models.
     pub(crate) prices: Prices,
     /// MCP servers whose tools personas may use, by name.
     pub(crate) mcp_servers: BTreeMap<String, ServerSettings>,

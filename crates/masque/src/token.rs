@@ -69,7 +69,7 @@ impl UserToken {
     }
 }
 
-/// What a file has. An empty one, as a power cut may leave it, counts as missing.
+/// The content of a file. An empty one, as a power cut may leave it, counts as missing.
 struct Content {
     token: Option<Token>,
     /// True if only the user can read it.

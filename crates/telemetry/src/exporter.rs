@@ -76,7 +76,7 @@ impl Task {
             self.send(&sender, &batch).await;
             batch.clear();
         }
-        // What ended before the stop, each batch once.
+        // Spans that ended before the stop, each batch once.
         queue.close();
         while !batch.is_empty() || queue.recv_many(&mut batch, BATCH).await > 0 {
             self.send(&sender, &batch).await;

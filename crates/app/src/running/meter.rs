@@ -52,7 +52,7 @@ impl SharedBudget {
         self.lock().reached()
     }
 
-    /// Reserves a call. Waits while only calls under way stand in its way.
+    /// Reserves a call. Waits while calls under way hold the rest of the budget.
     async fn reserve(&self, expected: Spent) -> Result<(), Cap> {
         loop {
             // Created before the look at the budget, so that no settling is missed.
@@ -96,7 +96,7 @@ impl Meter {
         self.readings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What its calls have cost so far.
+    /// The cost of its calls so far.
     pub fn spent(&self) -> Spent {
         self.lock().spent
     }

@@ -110,7 +110,7 @@ impl Prepared {
 /// Prepares personas for their runs.
 pub(super) struct Personas {
     pub(super) library: Library,
-    /// The names that `${env.NAME}` may stand for.
+    /// The variables that `${env.NAME}` may name.
     pub(super) env_allow: BTreeSet<String>,
     pub(super) environment: Lookup,
     pub(super) grants: Arc<dyn Grants>,

@@ -171,7 +171,7 @@ async fn the_user_grants() {
         let text = || app::TomlText::named("import", import);
         world.library.plan_import(text(), Some(Scope::Global)).await.unwrap();
         world.library.import(user, text(), Some(Scope::Global), None).await.unwrap();
-        // What the user granted, a program may keep.
+        // A program may keep what the user granted.
         let critic = json!({ "name": "critic", "system_prompt": "y", "tool_preset": "mykit" });
         save(world, &program(), Kind::Persona, critic).await.unwrap();
     })

@@ -19,7 +19,7 @@ const SCRIPT: &str = "web/scripts/bench-page.mjs";
 /// The place that a first visit shows. It is loaded by a dynamic import.
 const FIRST_PLACE: &str = "Library-";
 
-/// What a first visit loads: the page, its scripts and styles with what they import, and the library.
+/// The weight of a first visit: the page, its scripts and styles with what they import, and the library.
 pub(super) fn weight(server: &mut Server) -> Result<Vec<Figure>> {
     let mut seen = BTreeSet::new();
     let mut waiting = vec!["".to_owned()];

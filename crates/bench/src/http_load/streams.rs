@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Numbers of the parts that no other measurement writes.
 const FIRST: u64 = 1_000_000;
 
-/// What the streams of one server showed.
+/// The figures of one server's streams.
 struct Shown {
     /// From the start of a write to the event at the last stream.
     millis: Vec<f64>,

@@ -47,7 +47,7 @@ pub(super) fn measure(server: &mut Server) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Every text that is in the field while somebody types the first words of a description.
+/// The texts of the field while a user types the first words of a description.
 fn typed() -> Vec<String> {
     let library = testkit::generate(SEED, PERSONAS);
     let mut typed = Vec::new();
@@ -63,7 +63,7 @@ fn typed() -> Vec<String> {
     typed
 }
 
-/// The round trip of a preview while somebody types in the system prompt.
+/// The round trip of a preview while a user types in the system prompt.
 fn preview(server: &mut Server) -> Result<Figure> {
     let entity = serde_json::to_value(testkit::generate(SEED, PERSONAS).persona(7))?;
     let mut millis = Vec::new();

@@ -74,7 +74,7 @@ pub(crate) struct Table {
     /// The part whose header is this table's own.
     pub(crate) header: Option<usize>,
     /// The last line that writes one of its fields with dotted keys, and how many of the line's
-    /// keys stand for the table itself.
+    /// keys name the table itself.
     pub(crate) dotted: Option<(usize, usize)>,
 }
 

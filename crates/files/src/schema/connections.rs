@@ -13,7 +13,7 @@ const SERVER: &[Field] = &[
     ("cwd", text, "The directory that the program starts in, relative to this file; the project by default."),
     ("url", text, "The address of a server that runs already, in place of a program."),
     ("headers", text_by_name, "Headers of every request to that address."),
-    ("headers_env", text_by_name, "Headers whose values stand in your variables: header to variable."),
+    ("headers_env", text_by_name, "Headers with values of your variables: header to variable."),
     ("startup_timeout_s", seconds, "Seconds that it has to start and to list its tools; 30 by default."),
     ("call_timeout_s", seconds, "Seconds that one call of a tool may take; 120 by default."),
     ("enabled", switch, "Whether it is used at all."),
@@ -31,7 +31,7 @@ const PROVIDER: &[Field] = &[
     ("base_url", text, "Where it is; by default, where the protocol's inventor serves it."),
     ("api_key_env", text, "The name of the variable that holds the key."),
     ("headers", text_by_name, "Headers of every request."),
-    ("headers_env", text_by_name, "Headers whose values stand in your variables: header to variable."),
+    ("headers_env", text_by_name, "Headers with values of your variables: header to variable."),
     ("connect_timeout_s", seconds, "Timeout for connecting, in seconds; 10 by default."),
     (
         "idle_timeout_s",

@@ -26,7 +26,7 @@ fn model(text: &str) -> Model {
         .collect()
 }
 
-/// The chunks of entries that no edit touched stand in the text, byte for byte and in order.
+/// The text has the chunks of entries that no edit touched, byte for byte and in order.
 fn untouched_stand(
     text: &str,
     chunks: &[Chunk],

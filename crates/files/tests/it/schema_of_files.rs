@@ -117,7 +117,7 @@ fn every_field_and_word_is_documented() {
     let mut missing = Vec::new();
     fields(&SCHEMA, &mut |name, schema| {
         let quoted = |word: &str| text.contains(&format!("`{word}`"));
-        // Tables stand in the documentation as headers.
+        // The documentation shows tables as headers.
         if !quoted(name) && !text.contains(&format!("`[{name}.NAME]`")) {
             missing.push(name.to_owned());
         }

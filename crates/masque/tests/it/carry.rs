@@ -356,7 +356,7 @@ fn an_import_shows_no_progress_without_a_terminal() {
     contains(&again.stdout, &["nothing to import: everything is already up to date"]);
 }
 
-/// What `init` wrote is what its export has.
+/// The export of a persona of `init` is the file that `init` wrote.
 #[test]
 fn the_export_of_a_first_persona_imports_as_unchanged() {
     let home = Home::new();

@@ -46,7 +46,7 @@ enum SkillShape {
     Sections,
 }
 
-/// What an item says.
+/// The text of an item.
 enum Content<'s> {
     /// A text of the persona, or of one of its bases, by its place in the chain.
     Opening {

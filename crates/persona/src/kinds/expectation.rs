@@ -16,7 +16,7 @@ use crate::limits::{
     CHECKED_TEXTS, DISPLAY_NAME_CHARS, LABELLED_REPLIES, SHORT_TEXT_BYTES, TAG_CHARS, TOOL_CHARS,
 };
 
-/// What a good answer does. A text means `{ holds = … }`.
+/// A property of a good answer. A text means `{ holds = … }`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expectation {
     Text(String),

@@ -73,7 +73,7 @@ impl StripPrefix for [&str] {
     }
 }
 
-/// What follows an "and" or a "but", with the word before it.
+/// The words after each "and" or "but", with the word before it.
 fn joined<'w>(words: &'w [&'w str]) -> impl Iterator<Item = (&'w str, &'w [&'w str])> {
     let joiners = words.iter().enumerate().filter(|(at, word)| *at > 0 && JOINERS.contains(word));
     joiners.map(|(at, _)| (words[at - 1], predicate(&words[at + 1..])))

@@ -185,7 +185,7 @@ fn random_personas_are_made_of_their_blocks() {
     });
 }
 
-/// What a budget leaves out.
+/// The names that a budget leaves out.
 fn left_out(
     bundle: &Bundle,
     request: &AssemblyRequest,

@@ -138,7 +138,7 @@ async fn a_restored_persona_keeps_its_stage() {
     .await;
 }
 
-/// Several things at once in one change, and which personas stand in a stage.
+/// Several things at once in one change, and the personas at a stage.
 #[tokio::test(flavor = "multi_thread")]
 async fn stages_change_with_their_persona_or_not_at_all() {
     on_each_engine(async |database| {

@@ -159,7 +159,7 @@ async fn of_arc(write: &mut DatabaseWrite, row: Row, arc: &CharacterArc) -> Resu
     let names: Vec<&Name> = arc.stages.iter().map(|stage| &stage.name).collect();
     let gone = transaction.dialect().in_list("s.name", "$2");
     let values = [Parameter::Int(id), Parameter::Json(serde_json::to_string(&names)?)];
-    // Personas that stand in a stage that goes, or in none, stand in the first one from now on.
+    // Personas at a removed stage, or at none, move to the first one.
     transaction
         .run(
             &format!(

@@ -1,4 +1,4 @@
-//! Arcs and where personas stand in them: a stage is the same stage for as long as its name stands.
+//! Arcs and the stages of personas: a stage is the same one as long as its name does not change.
 
 use persona::{ActiveStage, CharacterArc, Name, Persona};
 use store::{Action, Store};

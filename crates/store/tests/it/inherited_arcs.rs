@@ -144,7 +144,7 @@ async fn heirs_are_among_those_in_a_stage() {
     .await;
 }
 
-/// An arc under another name is the same arc, and those who stand in it stay where they are.
+/// A renamed arc is the same arc, and its personas keep their stages.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_renamed_arc_is_the_same_arc() {
     on_each_engine(async |database| {

@@ -1,4 +1,4 @@
-//! Texts that stand in files of their own.
+//! Texts in files of their own.
 
 use std::fs;
 use std::path::PathBuf;

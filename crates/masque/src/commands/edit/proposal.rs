@@ -1,4 +1,4 @@
-//! What the editing agent proposes: shown as a diff, and applied.
+//! Proposals of the editing agent: shown as a diff, and applied.
 
 use app::editing::{AppliedChange, EditorProposal, ProposedDefinition};
 use app::inputs::{ApplyProposal, ByPersonaId};

@@ -1,4 +1,4 @@
-//! Words that may stand in a working copy, but not in the repository.
+//! Words that a working copy may have, but not the repository.
 //!
 //! The search goes over tokens, not over text: comments and strings may name what code may not.
 
