@@ -120,7 +120,7 @@ impl Library {
         let limit = u32::try_from(limits::PAGE).ok();
         let list = List { tags: None, query: None, limit, cursor: None, scope: Some(Scope::Builtin) };
         let mut page = self.list(Kind::Persona, list).await?;
-        // The editor's own persona is no start for another one.
+        // No persona should start from the editor's own.
         page.items.retain(|item| item.name.as_str() != EDITOR);
         Ok(page)
     }

@@ -118,7 +118,7 @@ mod tests {
         let work = home.join("work");
         fs::create_dir(&work).expect("a directory");
         fs::write(home.join(FILE_NAME), "").expect("a file");
-        assert_eq!(find(&work, Some(&home)).root, work, "a file in the home directory is no project");
+        assert_eq!(find(&work, Some(&home)).root, work, "a file in the home directory is not a project");
         let there = find(&home, Some(&home));
         assert_eq!((there.root, there.has_file), (home.clone(), true), "unless one works right there");
         assert_eq!(find(&work, None).root, home);

@@ -113,7 +113,7 @@ pub(crate) async fn until_valid<T: Send + 'static>(
     output: &mut Output,
 ) -> Result<Option<T>> {
     let ask = move || {
-        // Input typed before the prompt appeared is no answer to it.
+        // Input typed before the prompt appeared is not an answer to it.
         terminal::discard_input();
         loop {
             let answer = Text::new(question).with_help_message(help).prompt()?;

@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// True if the user cancelled or declined a question, which is no error to them.
+    /// True if the user cancelled or declined a question, which is not an error to them.
     pub(crate) fn is_users_choice(&self) -> bool {
         matches!(self, Self::Reported(report) if matches!(report.code, Code::Cancelled | Code::Declined))
     }

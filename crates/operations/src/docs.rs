@@ -76,7 +76,7 @@ fn tools(set: ToolSet) -> String {
 }
 
 fn no_tools() -> String {
-    let mut text = "| operations | why they are no tools |\n|---|---|\n".to_owned();
+    let mut text = "| operations | why they are not tools |\n|---|---|\n".to_owned();
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for Operation { name, mcp, .. } in operations() {
         let Mcp::Absent(absence) = mcp else { continue };

@@ -188,7 +188,7 @@ pub(crate) fn open(schema: &mut Object) {
     for_each_subschema(schema, &mut open);
 }
 
-/// Visits the schemas directly inside a schema. The names in `properties` are no keywords, so [`lean`]
+/// Visits the schemas directly inside a schema. The names in `properties` are not keywords, so [`lean`]
 /// keeps a property called "title".
 fn for_each_subschema(schema: &mut Object, visit: &mut dyn FnMut(&mut Object)) {
     for keyword in ["items", "additionalProperties", "not"] {

@@ -58,7 +58,7 @@ impl Place {
             return None;
         }
         let [version] = hex(&bytes[..2])?;
-        // Later versions may only add fields. 255 is no version.
+        // Later versions may only add fields. 255 is not a version.
         let is_whole = match version {
             0 => bytes.len() == LENGTH,
             255 => false,

@@ -28,7 +28,7 @@ fn check(models: usize, start: usize, failures: &str, expected: &str) {
             "key" => FailureKind::Unauthorized,
             "model" => FailureKind::UnknownModel,
             "rejected" => FailureKind::Rejected,
-            other => panic!("{other} is no failure"),
+            other => panic!("{other} is not a failure"),
         };
         let wait = wait.map(|wait| Duration::from_secs(wait.parse().expect("seconds")));
         done.push(match escalation.on_failure(kind, wait) {

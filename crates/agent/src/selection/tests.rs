@@ -56,7 +56,7 @@ fn entry(word: &str) -> PresetTool {
             "auto" => Auto,
             "ask" => Approval::Ask,
             "deny" => Approval::Deny,
-            other => panic!("{other} is no approval"),
+            other => panic!("{other} is not an approval"),
         }),
         weight: weight.map(|weight| weight.parse().expect("a weight")),
         parameter_bias: Default::default(),

@@ -107,7 +107,7 @@ async fn a_change_based_on_the_revision_before_a_hand_edit_is_stale() {
         let written = world.library.update_persona(&world.author, input(update)).await.unwrap();
         assert_eq!(written.revision, 3);
 
-        // A hand edit of another entry is no reason to refuse.
+        // A hand edit of another entry is not a reason to refuse.
         world.edit(Scope::Project, "Be calm.", "Be calmer.");
         let update = json!({ "name": "reviewer", "summary": "Ours", "if_revision": 3 });
         world.library.update_persona(&world.author, input(update)).await.unwrap();
@@ -166,7 +166,7 @@ async fn a_persona_of_a_file_walks_an_arc() {
         );
         let last = refused(library.advance_stage(&reviewer).await);
         assert_eq!((last.code, last.remedies), (Code::LastStage, vec![Remedy::ResetStage]));
-        assert_eq!(world.text(Scope::Project), before, "the stage is no part of the file");
+        assert_eq!(world.text(Scope::Project), before, "the stage is not part of the file");
         assert_eq!(view(&library, json!({ "name": "reviewer" })).await["parts"][0]["name"], "cold");
 
         stages_in_use(world, &library).await;

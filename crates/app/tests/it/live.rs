@@ -152,7 +152,7 @@ fn lawful(events: &[Event], view: &SessionView) {
 fn end(events: &[Event]) -> End {
     match events.last() {
         Some(Event::Done { stop_reason }) => *stop_reason,
-        other => panic!("{other:?} is no end"),
+        other => panic!("{other:?} is not an end"),
     }
 }
 

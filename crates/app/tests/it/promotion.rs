@@ -312,7 +312,7 @@ async fn a_builtin_is_copied_with_its_pieces() {
         assert!(pieces(&copied.carried).contains(&(Kind::Part, "critic-voice")));
         assert!(world.text(Scope::Project).contains("[parts.critic-voice]"));
         let tags = &world.entity(Kind::Persona, Scope::Project, "critic").await["tags"];
-        assert_eq!(*tags, json!(["discussion", "critique"]), "it is no builtin");
+        assert_eq!(*tags, json!(["discussion", "critique"]), "it is not a builtin");
     })
     .await;
 }

@@ -22,7 +22,7 @@ async fn a_template_becomes_an_ordinary_persona_in_any_scope() {
         assert_eq!(
             tags(&world.view(json!({ "name": "mine" })).await),
             json!(["code", "review"]),
-            "it is no builtin"
+            "it is not a builtin"
         );
         for scope in [Scope::Global, Scope::Project] {
             let written = new("mentor", Some(scope)).await.unwrap();

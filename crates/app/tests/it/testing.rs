@@ -417,7 +417,7 @@ async fn versions_are_compared() {
         assert_eq!(serde_json::to_value(comparison.verdict).unwrap(), "regressed", "{comparison:?}");
         assert_eq!(worse.outcome(), RunOutcome::Failed);
         assert_eq!(comparison.delta, Some(-1.0));
-        // A side that cannot be had is no comparison.
+        // A comparison needs both sides.
         let lost =
             edited.compare_persona(compare(json!({ "fresh": true, "model": "stage/lost" }))).await.unwrap();
         let comparison = lost.comparison.as_ref().unwrap();

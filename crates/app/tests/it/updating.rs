@@ -1,4 +1,4 @@
-//! Changing some fields of what there is: what stays, what is cleared, what is no change.
+//! Changing some fields of an entity: which ones stay, which are cleared, and updates that change nothing.
 
 use app::Code;
 use persona::{CharacterArc, Kind, Scope};

@@ -206,7 +206,7 @@ fn path(directory: &Path, scope: Scope) -> PathBuf {
     let place = match scope {
         Scope::Global => "config",
         Scope::Project => "project",
-        Scope::Builtin | Scope::Shared => panic!("{scope} is no file"),
+        Scope::Builtin | Scope::Shared => panic!("{scope} is not a file"),
     };
     directory.join(place).join("personas.toml")
 }

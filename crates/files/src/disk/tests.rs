@@ -41,7 +41,7 @@ fn a_file_is_replaced_from_beside_it() {
 fn a_file_is_made_with_its_directories_and_replaced() {
     let home = directory();
     let path = home.path().join("config/masque/personas.toml");
-    assert_eq!(read_bytes(&path).expect("no file is no error"), None);
+    assert_eq!(read_bytes(&path).expect("no file is not an error"), None);
     replace(&path, None, b"one").expect("it is made");
     replace(&path, Some(b"one"), b"two").expect("it is replaced");
     assert_eq!(read_bytes(&path).expect("it can be read"), Some(b"two".to_vec()));
@@ -99,7 +99,7 @@ fn a_file_beyond_bounds_is_refused() {
         assert!(made.success(), "{made}");
         assert!(
             matches!(read_bytes(&pipe), Err(Error::NotAFile { .. })),
-            "a pipe without a writer is no file"
+            "a pipe without a writer is not a file"
         );
     }
 }

@@ -80,9 +80,9 @@ impl Place {
                 Some("copy the text into the directory".into()),
             ));
         };
-        // The directories above are no choice of the file's author.
+        // The file's author did not choose the directories above.
         if is_secret(below, true) || is_secret(real, false) {
-            let message = format!("{written:?} usually holds secrets, so it is no text of a definition");
+            let message = format!("{written:?} usually holds secrets, so no definition can include it");
             let hint = "name a file without secrets";
             return Err(Fault::new(Code::IncludeNotAllowed, message, Some(hint.into())));
         }

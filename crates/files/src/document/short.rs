@@ -19,8 +19,8 @@ fn order_at(item: &TableType, position: usize) -> Option<i32> {
     item.first_order.map(|first| first.saturating_add(position))
 }
 
-/// Writes out what an entity says in a shorter way, for those who send one as JSON: it means what it
-/// means in a file. What is wrong stays as it is, for the reader to refuse.
+/// Expands the short forms of an entity that was sent as JSON, so that they mean the same as in a file. Invalid
+/// values stay unchanged, for the reader to refuse.
 pub fn spell_out(kind: Kind, fields: &mut Map<String, Value>) {
     for field in kind.fields() {
         if let Some(value) = fields.get_mut(field.name) {

@@ -44,7 +44,7 @@ pub(crate) async fn run(args: ConflictsArgs, workspace: &Workspace, output: &mut
     if args.check && !found.is_empty() { Err(Failure::Answered) } else { Ok(()) }
 }
 
-/// Explains that overriding a builtin is no conflict.
+/// Explains that overriding a builtin is not a conflict.
 fn no_conflict(over: &ScopedEntityRef) -> String {
     let ScopedEntityRef { scope, kind, name } = over;
     format!("{} {name} in {scope} overrides the builtin, which is not a conflict", kind.spoken())

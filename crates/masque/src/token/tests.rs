@@ -75,7 +75,7 @@ fn a_token_that_cannot_be_kept_passes() {
     for directories in [None, Some(&below_a_file)] {
         match UserToken::open(None, directories) {
             Ok(token) => assert!(token.file.is_none() && token.warning.is_some(), "{token:?}"),
-            // The parent is no directory.
+            // The parent is not a directory.
             Err(Failure::Reported(report)) => assert_eq!(report.code, app::Code::FileFailed),
             Err(other) => panic!("{other:?}"),
         }

@@ -67,7 +67,7 @@ fn fields_are_compared() {
             "  description\n    project  not set\n    global   Mine.\n    shared   not set",
         ],
     );
-    assert!(!text.contains("traits"), "equal fields are no conflict: {text}");
+    assert!(!text.contains("traits"), "equal fields do not conflict: {text}");
     let answer = home.json(&in_shop(&["conflicts", "reviewer", "--kind", "persona"]));
     let conflict = &answer["items"][0];
     assert_eq!(conflict["scopes"], json!(["project", "global", "shared"]));

@@ -32,7 +32,7 @@ fn clients_are_found() {
 fn faults_have_remedies() {
     let home = Home::new();
     home.write(".cursor/mcp.json", r#"{"mcpServers": {"masque": {"command": "/nowhere/masque"}}}"#);
-    home.write("text.db", "this is no database, but a text that is longer than a header");
+    home.write("text.db", "this is not a database, but a text that is longer than a header");
     let report = home.run(&["--db", "text.db", "doctor"]);
     assert_eq!(report.code, 1, "{report:#?}");
     contains(

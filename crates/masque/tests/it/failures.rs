@@ -9,7 +9,7 @@ use crate::home::{CommandOutput, Home, Refused, contains};
 fn each_kind_has_its_exit_code() {
     let home = Home::new();
     home.ok(&["create", "skill", "s", "--content", "x"]);
-    home.write("text.db", "this is no database, but a text that is longer than a header");
+    home.write("text.db", "this is not a database, but a text that is longer than a header");
     home.refused("database_unavailable", &["--db", "text.db", "list"]).offers("check_database");
     home.refused("unknown_field", &["list", "--nonsense"]);
     home.refused("invalid_value", &["create", "skill", "two words"]);

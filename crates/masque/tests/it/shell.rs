@@ -125,11 +125,11 @@ fn completion_creates_nothing_and_says_nothing() {
     candidates(&home, "masque sessions show ");
     candidates(&home, "masque --db nowhere/x.db show x");
     assert!(!home.path(".local").exists() && !home.path("nowhere").exists());
-    home.write("text.db", "this is no database, but a text that is longer than a header");
+    home.write("text.db", "this is not a database, but a text that is longer than a header");
     check(&home, "masque --db text.db show ment", &["mentor"]);
     home.write("shop/personas.toml", "[personas.bro");
     check(&home, "masque --project shop show ment", &["mentor"]);
-    assert_eq!(home.read("text.db"), "this is no database, but a text that is longer than a header");
+    assert_eq!(home.read("text.db"), "this is not a database, but a text that is longer than a header");
 }
 
 #[test]

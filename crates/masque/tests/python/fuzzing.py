@@ -122,7 +122,7 @@ def map_case(context, case):
     if case.method == "POST" and path in CREATING:
         target = NEW
     for fields in (case.query, case.headers, case.body):
-        # A body may be anything; a missing one is no mapping.
+        # A body may be anything; a missing one is not a mapping.
         if hasattr(fields, "items"):
             fields_of(fields, kind, target)
     return case

@@ -11,7 +11,7 @@ fn at(place: &str, schema: &Value, value: &Value) -> Result<(), String> {
     let schema = match schema {
         Value::Bool(true) => return Ok(()),
         Value::Object(schema) => schema,
-        other => return Err(format!("{place}: {other} is no schema")),
+        other => return Err(format!("{place}: {other} is not a schema")),
     };
     for (keyword, rule) in schema {
         match keyword.as_str() {

@@ -1,4 +1,4 @@
-//! Every use case of `app` has a row, or a reason why it is no operation.
+//! Every use case of `app` has a row, or a reason why it is not an operation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use syn::{ImplItem, Item, Type, Visibility};
 
-/// Public async functions of `Library` and `Runtime` that are no operations.
+/// Public async functions of `Library` and `Runtime` that are not operations.
 const NO_OPERATIONS: &[(&str, &str)] = &[
     ("open", "opens the library that operations work on"),
     ("close", "ends it"),

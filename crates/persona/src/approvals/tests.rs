@@ -40,7 +40,7 @@ fn definition(line: &str) -> (Scope, AnyEntity) {
             AnyEntity::Guardrail(serde_json::from_value(guardrail).expect("valid"))
         }
         "persona" => AnyEntity::Persona(persona(&name, words)),
-        other => panic!("{other} is no kind"),
+        other => panic!("{other} is not a kind"),
     };
     (scope.parse().expect("valid"), entity)
 }

@@ -31,7 +31,7 @@ impl Shelf {
         let mut shelf = Self::default();
         for (key, fields) in entries {
             let words: Vec<&str> = key.trim_start_matches(['+', '!', '?']).split(' ').collect();
-            let [scope, kind, name] = words[..] else { panic!("{key:?} is no key") };
+            let [scope, kind, name] = words[..] else { panic!("{key:?} is not a key") };
             let (scope, kind): (Scope, Kind) =
                 (scope.parse().expect("a scope"), kind.parse().expect("a kind"));
             let list = match key.chars().next() {

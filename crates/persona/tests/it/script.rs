@@ -178,7 +178,7 @@ fn inherited(bundle: &mut Bundle, word: &str, items: &[&str]) {
 }
 
 fn remove(persona: &mut Persona, item: &str) {
-    let (list, gone) = item.split_once(':').unwrap_or_else(|| panic!("{item:?} is no removal"));
+    let (list, gone) = item.split_once(':').unwrap_or_else(|| panic!("{item:?} is not a removal"));
     match list {
         "parts" => persona.remove_parts.push(name(gone)),
         "traits" => persona.remove_traits.push(name(gone)),
@@ -191,7 +191,7 @@ fn remove(persona: &mut Persona, item: &str) {
 }
 
 fn set(persona: &mut Persona, item: &str) {
-    let (field, value) = item.split_once('=').unwrap_or_else(|| panic!("{item:?} is no field"));
+    let (field, value) = item.split_once('=').unwrap_or_else(|| panic!("{item:?} is not a field"));
     let text = Some(value.replace('_', " "));
     match field {
         "display_name" => persona.display_name = text,
@@ -224,7 +224,7 @@ fn set(persona: &mut Persona, item: &str) {
 }
 
 fn piece_scope(item: &str) -> PieceScope {
-    let (kind, rest) = item.split_once(':').unwrap_or_else(|| panic!("{item:?} is no piece"));
+    let (kind, rest) = item.split_once(':').unwrap_or_else(|| panic!("{item:?} is not a piece"));
     let (piece, scope) = rest.split_once('=').unwrap_or_else(|| panic!("{item:?} has no scope"));
     PieceScope {
         kind: kind.parse().unwrap_or_else(|error| panic!("{error}")),
@@ -328,7 +328,7 @@ fn own(bundle: &mut Bundle, items: &[&str]) {
 
 fn overrides(bundle: &mut Bundle, request: &mut AssemblyRequest, items: &[&str]) {
     for item in items {
-        let (key, target) = item.split_once('=').unwrap_or_else(|| panic!("{item:?} is no override"));
+        let (key, target) = item.split_once('=').unwrap_or_else(|| panic!("{item:?} is not an override"));
         let key = part_type(key);
         let (target, cost) = costing(target);
         let target = match (target.strip_prefix('?'), target.split_once(':')) {
@@ -351,7 +351,7 @@ fn linked_part(item: &str) -> (PartLink, Part) {
     let (rest, cost) = costing(item);
     let (rest, priority) = rest.split_once('/').unwrap_or((rest, "0"));
     let (rest, order) = rest.split_once('@').unwrap_or((rest, "0"));
-    let (kind, rest) = rest.split_once('=').unwrap_or_else(|| panic!("{item:?} is no part"));
+    let (kind, rest) = rest.split_once('=').unwrap_or_else(|| panic!("{item:?} is not a part"));
     let link = PartLink { name: name(rest), order: number(order), priority: number(priority) };
     (link, part(part_type(kind), name(rest), cost))
 }
@@ -369,7 +369,7 @@ fn part_type(word: &str) -> PartType {
 }
 
 fn number<T: std::str::FromStr>(digits: &str) -> T {
-    digits.parse().unwrap_or_else(|_| panic!("{digits:?} is no number"))
+    digits.parse().unwrap_or_else(|_| panic!("{digits:?} is not a number"))
 }
 
 fn answer(assembled: &Assembled<'_>) -> String {

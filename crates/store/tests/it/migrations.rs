@@ -1,4 +1,4 @@
-//! Opening: a fresh database, the same one again, many openers at once, and what is no library.
+//! Opening: a fresh database, the same one again, many openers at once, and files that hold no library.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -286,7 +286,7 @@ async fn state_makes_no_revision() {
         assert_eq!(length(database).await, before);
         let read = store.get::<Persona>(&name("guide")).await.unwrap().unwrap();
         assert_eq!(read, guide, "neither the revision nor the times moved");
-        // Changing what a persona links is no change of the persona.
+        // Changing what a persona links is not a change of the persona.
         change::<Trait>(&store, "bold", |entity| entity.instruction = None).await;
         change::<CharacterArc>(&store, "path", |arc| arc.summary = Some("x".to_owned())).await;
         assert_eq!(store.get::<Persona>(&name("guide")).await.unwrap().unwrap(), guide);

@@ -269,7 +269,7 @@ async fn nul_is_refused_everywhere() {
         invalid(store.list(Kind::Part, &tagged).await.unwrap_err());
         assert!(store.names_with_prefix(Kind::Part, "a\0", 5).await.unwrap().is_empty());
         invalid(store.near_names(Kind::Part, "a\0").await.unwrap_err());
-        // Words are split at it, as at everything that is no letter.
+        // Words split at it, as at everything but letters.
         store.search("a\0b", &[], None, None).await.unwrap();
         // A lookalike is ordinary text.
         survives(&store, &part("fine", PartType::Goal, "\\u0000 and \\\\u0000")).await;

@@ -35,7 +35,7 @@ fn children_name_their_parents() {
     let spans = spans(|| {
         let outer =
             info_span!(target: "traces", "outer", otel.kind = "server", otel.name = "GET /x").entered();
-        // A span of another target is no parent.
+        // A span of another target is not a parent.
         let _between = info_span!("between").entered();
         info_span!(target: "traces", "inner", tokens = 3_u64, late = Empty).in_scope(|| {
             tracing::Span::current().record("late", "yes");

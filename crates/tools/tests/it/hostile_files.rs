@@ -157,7 +157,7 @@ async fn special_files_are_refused_without_waiting() {
     project.ok("search_files", json!({ "pattern": "inside" })).await;
     let text = project.ok("list_files", json!({})).await;
     assert!(text.contains("pipe (special file)"), "{text}");
-    // As rules they are no reason to wait either.
+    // As rules they do not block either.
     fs::rename(project.root().join("pipe"), project.root().join(".gitignore")).expect("renamed");
     project.ok("list_files", json!({})).await;
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// How long a test waits for an event before it fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// True if a process exists and is no zombie.
+/// True if a process exists and is not a zombie.
 pub(crate) fn is_running(id: u32) -> bool {
     let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { return false };
     let state = status.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());

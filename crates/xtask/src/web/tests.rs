@@ -38,7 +38,7 @@ fn a_page_is_built_when_its_sources_changed() {
     assert_eq!((page.build(), builds()), (Ok(Built::Now), 2));
     assert!(!directory.path().join("dist/assets/app.js.br").exists(), "that of the old content");
     fs::write(directory.path().join("node_modules/x"), "").expect("a file");
-    assert_eq!((page.build(), builds()), (Ok(Built::Before), 2), "packages are no sources");
+    assert_eq!((page.build(), builds()), (Ok(Built::Before), 2), "packages are not sources");
     fs::write(directory.path().join("src/new.js"), "").expect("a file");
     assert_eq!((page.build(), builds()), (Ok(Built::Now), 3));
     fs::remove_file(directory.path().join("dist/index.html")).expect("a file");

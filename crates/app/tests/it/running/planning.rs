@@ -209,7 +209,7 @@ async fn a_plan_is_handed_over_and_only_the_user_goes_on_to_build() {
         assert_eq!(turns(&view), "user assistant_text tool_call tool_result");
         let plan = view.session.plan.unwrap();
         assert_eq!((plan.content.as_str(), plan.status), ("# Plan\n1. Write a.txt", PlanStatus::Proposed));
-        assert_eq!(view.session.mode, Mode::Plan, "a plan is no permission");
+        assert_eq!(view.session.mode, Mode::Plan, "a plan is not permission");
 
         let hash = plan.hash();
         let view = stage.runtime.send_plan_back(id).await.unwrap();

@@ -14,7 +14,7 @@ pub(super) fn load(path: &Path) -> Result<PathBuf> {
     Ok(path.to_path_buf())
 }
 
-/// Reads the file by its lines: it is a list of names, and a comment is no part of YAML's data.
+/// Reads the file by its lines: it is a list of names, and a comment is not part of YAML's data.
 fn check(text: &str) -> Result<()> {
     let mut entries = 0;
     let mut has_reason = false;

@@ -1,7 +1,7 @@
 //! No code outside of tests looks into a message: whatever a caller acts on is a field of the error.
 //!
 //! A message is an expression that reads as one ([`Readers::is_message`]), or a variable that holds one. Looking into
-//! it means to search it, take it apart, or compare it. Rearranging its lines is no look: a search for
+//! it means to search it, take it apart, or compare it. Rearranging its lines does not count: a search for
 //! whitespace is allowed. [`exceptions`] lists the functions that read errors which offer nothing but text.
 
 use std::collections::HashSet;
