@@ -99,6 +99,11 @@ pub enum Event {
         /// True if the session begins anew, with a handover of what failed.
         fresh: bool,
     },
+    /// The attempt goes on in its session: with an answer, or after a person made room.
+    WorkResumed {
+        ticket: TicketId,
+        attempt: u32,
+    },
     Asked {
         ticket: TicketId,
         attempt: u32,
@@ -224,6 +229,47 @@ pub enum Event {
     Unknown(Value),
 }
 
+impl Event {
+    /// The ticket that the event is about, if it is about one.
+    pub fn ticket(&self) -> Option<&TicketId> {
+        match self {
+            Self::Opened { .. }
+            | Self::Approved { .. }
+            | Self::Paused { .. }
+            | Self::Resumed { .. }
+            | Self::TrackCancelled { .. }
+            | Self::Finished
+            | Self::TicketsAdded { .. }
+            | Self::CapWarned { .. }
+            | Self::CapRaised { .. }
+            | Self::Unknown(_) => None,
+            Self::StepApproved { ticket, .. }
+            | Self::PersonaFellBack { ticket, .. }
+            | Self::SetupStarted { ticket, .. }
+            | Self::Prepared { ticket, .. }
+            | Self::WorkStarted { ticket, .. }
+            | Self::WorkResumed { ticket, .. }
+            | Self::Asked { ticket, .. }
+            | Self::Answered { ticket, .. }
+            | Self::ReportedBlocked { ticket, .. }
+            | Self::Checkpointed { ticket, .. }
+            | Self::Submitted { ticket, .. }
+            | Self::CheckStarted { ticket, .. }
+            | Self::Checked { ticket, .. }
+            | Self::ReviewStarted { ticket, .. }
+            | Self::Reviewed { ticket, .. }
+            | Self::SplitStarted { ticket, .. }
+            | Self::IntegrationStarted { ticket, .. }
+            | Self::Merged { ticket, .. }
+            | Self::Faulted { ticket, .. }
+            | Self::ResultApproved { ticket, .. }
+            | Self::Decided { ticket, .. }
+            | Self::Retried { ticket, .. }
+            | Self::Cancelled { ticket, .. } => Some(ticket),
+        }
+    }
+}
+
 /// The accounts whose caps a person can change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "account", rename_all = "snake_case")]
@@ -231,6 +277,17 @@ pub enum CapAccount {
     Ticket { ticket: TicketId },
     Track,
     Day,
+}
+
+impl CapAccount {
+    /// True if the cap of this account is the one that the sum counts for.
+    pub fn covers(&self, account: &Account) -> bool {
+        match (self, account) {
+            (Self::Ticket { ticket }, Account::Ticket { ticket: other }) => ticket == other,
+            (Self::Track, Account::Track) | (Self::Day, Account::Day { .. }) => true,
+            _ => false,
+        }
+    }
 }
 
 /// Where workers work.

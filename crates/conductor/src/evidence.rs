@@ -33,6 +33,13 @@ pub enum Fault {
     Machine { message: String },
 }
 
+impl Fault {
+    /// True if the worker or its model failed. All else holds it up, and is none of its doing.
+    pub fn is_of_worker(&self) -> bool {
+        matches!(self, Self::Model { .. } | Self::Stuck { .. } | Self::NoSubmission)
+    }
+}
+
 /// One reason for a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "evidence", rename_all = "snake_case")]

@@ -14,8 +14,14 @@ pub use money::Money;
 mod ticket;
 pub use ticket::{Ticket, Tier, Tiers};
 
+mod scope;
+pub use scope::Scope;
+
 mod track;
-pub use track::{Escalation, Mma, ReviewPolicy, Setup, Track};
+pub use track::{
+    Escalation, Field, FileMistake, FileProblem, Mma, ReviewPolicy, Setup, Track, TrackProblem, parse_track,
+    to_toml, track_schema,
+};
 
 mod state;
 pub use state::{ShortState, State};
@@ -26,16 +32,17 @@ pub use ledger::{Account, Cap, CapUnit, Caps, Charge, Spent};
 mod submission;
 pub use submission::{
     CriterionReport, CriterionStatus, Decision, DraftTicket, Outcome, Proof, Submission, TestChange,
+    parse_place,
 };
 
 mod verify;
-pub use verify::{CheckRun, Objection, Ruling, Verdict};
+pub use verify::{CheckRun, Facts, GitFacts, Objection, RanCommand, Ruling, TestFacts, Verdict, judge};
 
 mod review;
 pub use review::{Finding, FindingSeverity, Review, ReviewVerdict};
 
 mod stuck;
-pub use stuck::Signal;
+pub use stuck::{Action, Fingerprint, Observation, Observer, Patience, Signal};
 
 mod evidence;
 pub use evidence::{Evidence, Fault};
@@ -60,5 +67,8 @@ pub use command::Command;
 mod refusal;
 pub use refusal::Refusal;
 
+mod ladder;
+pub use ladder::Climb;
+
 mod conduct;
-pub use conduct::Conduct;
+pub use conduct::{Attempt, Conduct, Mistake, Phase, Progress, Round, Turn, cycle};

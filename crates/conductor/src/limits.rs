@@ -18,6 +18,8 @@ pub const TITLE_CHARS: usize = 200;
 pub const TEXT_BYTES: usize = 64 * 1024;
 /// Bytes of a command, a path, a glob, a branch or a model.
 pub const WORD_BYTES: usize = 4 * 1024;
+/// Tokens that a cap may name.
+pub const CAP_TOKENS: u64 = 1 << 52;
 /// Tickets that are worked at once.
 pub const CONCURRENCY: usize = 256;
 /// Seconds that a setup may take.
@@ -48,5 +50,21 @@ pub const SPLIT_DEPTH: u32 = 1;
 pub const QUESTIONS: u32 = 20;
 /// Tokens of a handover.
 pub const HANDOVER_TOKENS: usize = 1_500;
-/// Actions that the observer of a run remembers.
+/// Actions and checks that the observer of a run remembers.
 pub const OBSERVED: usize = 64;
+/// Equal actions with equal results in a row that show a stuck run.
+pub const SAME_ACTIONS: u32 = 4;
+/// Turns of two actions, with equal results, that show a stuck run: A-B-A-B twice over.
+pub const BACK_AND_FORTH: u32 = 4;
+/// Errors of one tool in a row that show a stuck run.
+pub const ERRORS_IN_A_ROW: u32 = 3;
+/// Equal failures of one check that show a stuck run.
+pub const SAME_CHECKS: u32 = 2;
+/// Tokens that a run may spend without a change of its tree.
+pub const TOKENS_WITHOUT_CHANGE: u64 = 200_000;
+/// Seconds without an event, while no child process lives, that show a stuck run.
+pub const SILENT_SECONDS: u64 = 600;
+/// Attempts that a handover looks at, the last ones.
+pub const HANDOVER_ATTEMPTS: usize = 32;
+/// Lines of an output that a handover quotes of one attempt, the last ones.
+pub const HANDOVER_LINES: usize = 30;

@@ -30,7 +30,7 @@ impl Money {
     pub fn from_units(units: f64) -> Option<Self> {
         let micros = (units * 1e6).round();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked right before")]
-        (micros >= 0.0 && micros <= MOST_MICROS as f64).then(|| Self(micros as u64))
+        (micros >= 0.0 && micros <= MOST_MICROS as f64).then_some(Self(micros as u64))
     }
 
     pub fn units(self) -> f64 {

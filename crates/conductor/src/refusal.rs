@@ -1,6 +1,6 @@
 //! Refused commands, as data.
 
-use crate::{State, TicketId};
+use crate::{Mistake, State, TicketId};
 
 /// Why a command was refused. Nothing happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,8 +33,9 @@ pub enum Refusal {
     Incomplete { what: &'static str },
     #[error("no ticket awaits approval")]
     NothingToApprove,
-    #[error("the tickets have mistakes: {problems:?}")]
-    BadTickets { problems: Vec<String> },
+    /// The tickets have mistakes, the first of which names itself.
+    #[error("{}", mistakes.first().map(ToString::to_string).unwrap_or_default())]
+    BadTickets { mistakes: Vec<Mistake> },
     #[error("{what} has {got} {unit}, at most {most} are allowed")]
     TooMuch { what: &'static str, unit: &'static str, got: usize, most: usize },
 }

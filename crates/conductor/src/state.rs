@@ -92,6 +92,14 @@ impl State {
         matches!(self, Self::Merged | Self::NoChange | Self::Failed | Self::Cancelled)
     }
 
+    /// True if a step works on the ticket, or is about to. Merging waits in a queue of its own.
+    pub(crate) const fn is_worked(self) -> bool {
+        matches!(
+            self,
+            Self::Setup | Self::Working | Self::Submitted | Self::Checking | Self::Reviewing | Self::Rework
+        )
+    }
+
     pub const fn short(self) -> ShortState {
         match self {
             Self::Draft | Self::AwaitingApproval | Self::Ready => ShortState::Todo,

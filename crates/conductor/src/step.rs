@@ -89,6 +89,9 @@ pub enum Task {
     Split {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<Uuid>,
+        /// A person's answer that the session waits for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
     },
     /// Rebase, check that tree, move the reference.
     Integrate {
@@ -108,7 +111,7 @@ pub struct WorkTask {
     /// The session to go on with. Absent: a fresh one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uuid>,
-    /// The persona's answer that the session waits for.
+    /// A person's answer that the session waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// True if the tree must be brought onto the target's head first.

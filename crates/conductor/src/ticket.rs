@@ -178,7 +178,7 @@ impl JsonSchema for Tier {
 
 /// One value per tier, written as a table with the keys "Tier 1" to "Tier 4".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("additionalProperties" = false))]
+#[serde(deny_unknown_fields)]
 pub struct Tiers<T> {
     #[serde(rename = "Tier 1", skip_serializing_if = "Option::is_none")]
     pub orchestrator: Option<T>,

@@ -1,10 +1,26 @@
 //! Tracks as they are written down, in `track.toml` or as JSON.
 
+use std::time::Duration;
+
 use persona::Name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Caps, Model, Ticket, TicketId, Tiers};
+use crate::limits::{SILENT_SECONDS, TOKENS_WITHOUT_CHANGE};
+use crate::{Caps, Model, Patience, Ticket, TicketId, Tiers};
+
+mod problems;
+pub use problems::{Field, TrackProblem};
+
+mod place;
+
+mod shape;
+
+mod file;
+pub use file::{FileMistake, FileProblem, parse_track, track_schema};
+
+mod render;
+pub use render::to_toml;
 
 /// A goal, broken down into tickets, and the rules by which they are worked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -170,6 +186,12 @@ pub struct Escalation {
     /// Tickets that fail in a row before the track is paused. 0: never.
     #[serde(default = "three")]
     pub failures: u32,
+    /// Seconds without an event, while no command runs, after which a worker counts as stuck.
+    #[serde(default = "silence")]
+    pub silence: u64,
+    /// Tokens that a worker may spend without a change of its files. 0: any number.
+    #[serde(default = "tokens_without_change")]
+    pub tokens_without_change: u64,
 }
 
 impl Default for Escalation {
@@ -181,8 +203,26 @@ impl Default for Escalation {
             backoff: two_seconds(),
             split: true,
             failures: three(),
+            silence: silence(),
+            tokens_without_change: tokens_without_change(),
         }
     }
+}
+
+impl Escalation {
+    /// How much the observer of a worker bears.
+    pub fn patience(&self) -> Patience {
+        let tokens = Some(self.tokens_without_change).filter(|tokens| *tokens > 0);
+        Patience { tokens, silence: Duration::from_secs(self.silence) }
+    }
+}
+
+fn silence() -> u64 {
+    SILENT_SECONDS
+}
+
+fn tokens_without_change() -> u64 {
+    TOKENS_WITHOUT_CHANGE
 }
 
 fn three() -> u32 {

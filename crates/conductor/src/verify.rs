@@ -3,6 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod claims;
+
+mod facts;
+pub use facts::{Facts, GitFacts, RanCommand, TestFacts};
+
+mod judge;
+pub use judge::judge;
+
 /// One run of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckRun {
@@ -72,6 +80,11 @@ pub enum Objection {
     /// The check passes only with the worker's changes to the tests.
     RedWithBaseTests {
         run: CheckRun,
+        /// The test files that differ from the base.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tests: Vec<String>,
+        #[serde(default)]
+        declared: bool,
     },
     /// Tests that are gone.
     TestsDeleted {
@@ -111,4 +124,22 @@ pub enum Objection {
     NoSuchPlace {
         place: String,
     },
+}
+
+impl Objection {
+    /// True if a submission with it is rejected. The others are for the reviewer to look at.
+    pub fn rejects(&self) -> bool {
+        !matches!(
+            self,
+            Self::RedWithBaseTests { declared: true, .. }
+                | Self::TestsDeleted { declared: true, .. }
+                | Self::TestsSkipped { declared: true, .. }
+                | Self::FewerTests { declared: true, .. }
+        )
+    }
+
+    /// True if the report says something that did not happen. Such a worker gets no second chance.
+    pub fn is_false_claim(&self) -> bool {
+        matches!(self, Self::PassClaimedWithoutRun { .. } | Self::ClaimNotRun { .. })
+    }
 }
