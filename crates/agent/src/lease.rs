@@ -16,7 +16,7 @@ use crate::limits;
 pub struct Sighting {
     /// Counts up whenever the lease is taken or renewed. It never repeats.
     pub beat: i64,
-    /// The storage knows that the lease is over: by its own clock, or because the holder's process is gone.
+    /// The storage knows that the lease is over, because the holder's process is gone.
     pub is_over: bool,
     /// No process can write at the moment, so the holder cannot renew.
     pub is_blocked: bool,

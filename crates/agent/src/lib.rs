@@ -17,7 +17,9 @@ mod mode;
 pub use mode::{Mode, ModeError};
 
 mod session;
-pub use session::{Approval, ApprovalAnswer, Plan, PlanRefusal, PlanStatus, Session, SessionStatus};
+pub use session::{
+    Approval, ApprovalAnswer, Duty, DutyRole, Plan, PlanRefusal, PlanStatus, Session, SessionStatus,
+};
 
 mod lease;
 pub use lease::{LeaseObserver, LeaseVerdict, Sighting};
@@ -44,7 +46,7 @@ mod conversation;
 pub use conversation::Conversation;
 
 mod selection;
-pub use selection::{Chosen, Permission, Selected, admits_prefix, select, select_below};
+pub use selection::{Chosen, Permission, Selected, TICKETS_SET, admits_prefix, select, select_below};
 
 mod trust;
 pub use trust::{Granted, auto_counts, content_hash, needs_confirmation, preset_hash};

@@ -1,6 +1,6 @@
 //! Notices: what the author of a persona may not expect of a run.
 
-use persona::{Kind, Name, Persona, Scope, Unfilled};
+use persona::{Kind, Name, Scope, Unfilled};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 pub enum Notice {
     /// The persona gives its prompt no text.
     SaysNothing,
-    /// The persona sets fields that runs do not use yet.
+    /// The persona sets fields about the files of a project, and the run has no project.
     UnusedSettings { fields: Vec<String> },
+    /// Files of the project are in the prompt.
+    FilesShown { files: usize, tokens: usize, budget: usize, left_out: usize },
     /// Placeholders stay as they are: only definitions in files are filled in.
     UnfilledPlaceholders { placeholders: Vec<UnfilledPlaceholder> },
     /// Presets approve these tools, but the user has not confirmed the presets, so the tools ask.
@@ -32,30 +34,29 @@ pub struct UnfilledPlaceholder {
 }
 
 impl Notice {
-    /// The notices of a run of a persona, its bases included, with this prompt.
-    pub fn of(persona: &Persona, prompt: &str, unfilled: &[Unfilled]) -> Vec<Self> {
+    /// The notices of a run with this prompt.
+    pub fn of(prompt: &str, unfilled: &[Unfilled]) -> Vec<Self> {
         let silent = persona::is_blank(prompt).then_some(Self::SaysNothing);
-        let unused = [
-            ("context_preset", persona.context_preset.is_some()),
-            ("aggregation_strategy", persona.aggregation_strategy.is_some()),
-        ];
-        let set = unused.into_iter().filter(|(_, is_set)| *is_set);
-        let fields: Vec<String> = set.map(|(field, _)| field.to_owned()).collect();
         let placeholder = |unfilled: &Unfilled| {
             let Unfilled { variable, kind, name, field } = unfilled.clone();
             UnfilledPlaceholder { variable, kind, name, field }
         };
         let placeholders: Vec<_> = unfilled.iter().map(placeholder).collect();
-        let unused = (!fields.is_empty()).then_some(Self::UnusedSettings { fields });
         let unfilled = (!placeholders.is_empty()).then_some(Self::UnfilledPlaceholders { placeholders });
-        silent.into_iter().chain(unused).chain(unfilled).collect()
+        silent.into_iter().chain(unfilled).collect()
+    }
+
+    /// The notice of a run without a project whose persona wants files of one.
+    pub fn without_project(has_preset: bool, has_strategy: bool) -> Option<Self> {
+        let set = [("context_preset", has_preset), ("aggregation_strategy", has_strategy)];
+        let fields: Vec<String> =
+            set.into_iter().filter(|(_, is_set)| *is_set).map(|(field, _)| field.to_owned()).collect();
+        (!fields.is_empty()).then_some(Self::UnusedSettings { fields })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use persona::Aggregation;
-
     use super::*;
 
     fn name(text: &str) -> Name {
@@ -67,32 +68,31 @@ mod tests {
     #[test]
     fn an_empty_prompt_is_noticed() {
         for blank in ["", "\n", "\u{200B}\u{2060}\n"] {
-            assert_eq!(Notice::of(&Persona::new(name("mute")), blank, &[]), [Notice::SaysNothing]);
+            assert_eq!(Notice::of(blank, &[]), [Notice::SaysNothing]);
         }
     }
 
     #[test]
     fn a_persona_that_sets_nothing_of_it_needs_no_notice() {
-        assert_eq!(Notice::of(&Persona::new(name("ada")), PROMPT, &[]), []);
+        assert_eq!(Notice::of(PROMPT, &[]), []);
     }
 
     #[test]
     fn settings_without_effect_are_named() {
-        let mut ada = Persona::new(name("ada"));
-        ada.context_preset = Some(name("docs_only"));
-        let fields = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect();
-        let one = Notice::UnusedSettings { fields: fields(&["context_preset"]) };
-        assert_eq!(Notice::of(&ada, PROMPT, &[]), [one]);
-        ada.aggregation_strategy = Some(Aggregation::Skeleton);
-        let both = Notice::UnusedSettings { fields: fields(&["context_preset", "aggregation_strategy"]) };
-        assert_eq!(Notice::of(&ada, PROMPT, &[]), [both]);
+        let fields = |fields: &[&str]| {
+            let fields = fields.iter().map(|field| (*field).to_owned()).collect();
+            Some(Notice::UnusedSettings { fields })
+        };
+        assert_eq!(Notice::without_project(false, false), None);
+        assert_eq!(Notice::without_project(true, false), fields(&["context_preset"]));
+        assert_eq!(Notice::without_project(true, true), fields(&["context_preset", "aggregation_strategy"]));
     }
 
     #[test]
     fn placeholders_are_named_with_their_places() {
         let (kind, field) = (Kind::Part, "content".to_owned());
         let unfilled = Unfilled { variable: "TEAM".to_owned(), kind, name: name("calm"), field };
-        let notices = Notice::of(&Persona::new(name("ada")), PROMPT, &[unfilled]);
+        let notices = Notice::of(PROMPT, &[unfilled]);
         assert_eq!(
             serde_json::to_value(notices).expect("JSON"),
             serde_json::json!([{

@@ -18,6 +18,9 @@ pub enum ApprovalPolicy {
     Refuse,
     /// The call runs if its tool only reads; otherwise it is refused.
     Read,
+    /// The call runs if its tool only reads, or only changes files below the session's root. Otherwise the
+    /// run waits for an answer.
+    Edit,
     /// The call runs. With a [`Concern`](crate::Concern), the run waits if it has a viewer; otherwise the
     /// call is refused.
     All,
@@ -34,12 +37,14 @@ pub struct RunOptions {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown approval policy {0:?} (expected ask, ask_viewer, refuse, read, all or all_unattended)")]
+#[error(
+    "unknown approval policy {0:?} (expected ask, ask_viewer, refuse, read, edit, all or all_unattended)"
+)]
 pub struct ApprovalPolicyError(String);
 
 impl ApprovalPolicy {
     pub const ALL: &[Self] =
-        &[Self::Ask, Self::AskViewer, Self::Refuse, Self::Read, Self::All, Self::AllUnattended];
+        &[Self::Ask, Self::AskViewer, Self::Refuse, Self::Read, Self::Edit, Self::All, Self::AllUnattended];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,6 +52,7 @@ impl ApprovalPolicy {
             Self::AskViewer => "ask_viewer",
             Self::Refuse => "refuse",
             Self::Read => "read",
+            Self::Edit => "edit",
             Self::All => "all",
             Self::AllUnattended => "all_unattended",
         }
@@ -64,7 +70,7 @@ impl ApprovalPolicy {
     /// The policy of a run that cannot wait for an answer.
     pub fn unattended(self) -> Self {
         match self {
-            Self::Ask | Self::AskViewer => Self::Refuse,
+            Self::Ask | Self::AskViewer | Self::Edit => Self::Refuse,
             Self::All => Self::AllUnattended,
             other => other,
         }
@@ -99,16 +105,19 @@ mod tests {
         let error = "maybe".parse::<ApprovalPolicy>().expect_err("no policy").to_string();
         assert_eq!(
             error,
-            "unknown approval policy \"maybe\" (expected ask, ask_viewer, refuse, read, all or all_unattended)"
+            "unknown approval policy \"maybe\" (expected ask, ask_viewer, refuse, read, edit, all or all_unattended)"
         );
     }
 
     #[test]
     fn policies_of_resumed_and_unattended_runs() {
         let resumed: Vec<_> = ApprovalPolicy::ALL.iter().map(|policy| policy.resumed().as_str()).collect();
-        assert_eq!(resumed, ["ask", "ask", "refuse", "read", "all", "all_unattended"]);
+        assert_eq!(resumed, ["ask", "ask", "refuse", "read", "edit", "all", "all_unattended"]);
         let unattended: Vec<_> =
             ApprovalPolicy::ALL.iter().map(|policy| policy.unattended().as_str()).collect();
-        assert_eq!(unattended, ["refuse", "refuse", "refuse", "read", "all_unattended", "all_unattended"]);
+        assert_eq!(
+            unattended,
+            ["refuse", "refuse", "refuse", "read", "refuse", "all_unattended", "all_unattended"]
+        );
     }
 }

@@ -90,8 +90,8 @@ fn choose(tool: &Arc<Tool>, chosen: &Chosen<'_>) -> Option<Selected> {
     let permission = match chosen.preset {
         None => unset,
         // The runtime's own tools are offered whatever a preset names: the exit from plan mode, and
-        // the content of skills that the system prompt mentions.
-        Some(_) if entries.is_empty() && [PLAN_SET, SKILLS_SET].contains(&tool.set) => unset,
+        // the content of skills that the system prompt mentions, and the handing in of a ticket's work.
+        Some(_) if entries.is_empty() && [PLAN_SET, SKILLS_SET, TICKETS_SET].contains(&tool.set) => unset,
         Some(_) => {
             let permissions = entries.iter().map(|(_, entry)| match entry.approval {
                 Some(Approval::Deny) => None,
@@ -113,6 +113,8 @@ fn choose(tool: &Arc<Tool>, chosen: &Chosen<'_>) -> Option<Selected> {
 
 pub(crate) const PLAN_SET: &str = "plan";
 pub(crate) const SKILLS_SET: &str = "skills";
+/// The tools that hand in what a ticket asked for.
+pub const TICKETS_SET: &str = "tickets";
 
 fn entries<'a>(preset: Option<&'a ToolPreset>, name: &str) -> Vec<(&'a str, &'a PresetTool)> {
     let categories = preset.into_iter().flat_map(|preset| &preset.categories);

@@ -33,6 +33,9 @@ pub struct Session {
     /// The persona that the session edits. Its tools are then those of the editor, and no others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<Name>,
+    /// The part of a ticket's work that the session does. It has the tools to hand its result in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duty: Option<Duty>,
     /// The session that delegated to this one, and the call by which it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Uuid>,
@@ -66,6 +69,45 @@ pub struct Session {
     pub last_seq: i64,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
+}
+
+/// A part of the work on a ticket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Duty {
+    pub track: Uuid,
+    /// Absent: the track as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticket: Option<String>,
+    pub role: DutyRole,
+    /// Files that the session sees in full, besides those of its context preset.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// In place of the persona's own context preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_preset: Option<Name>,
+    /// The command that proves the ticket. The session may run it with a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+}
+
+impl Duty {
+    /// A part of the work on a track as a whole.
+    pub fn of_track(track: Uuid, role: DutyRole) -> Self {
+        Self { track, ticket: None, role, files: Vec::new(), context_preset: None, check: None }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DutyRole {
+    /// Does the ticket.
+    Work,
+    /// Judges a change.
+    Review,
+    /// Breaks a ticket down.
+    Split,
+    /// Writes a track.
+    Draft,
 }
 
 /// The tokens of a session, as fronts show them.

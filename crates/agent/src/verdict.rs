@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use crate::{
     Annotations, Approval, ApprovalAnswer, ApprovalPolicy, Concern, Mode, PendingCall, Permission, Refusal,
-    Refused, Selected, Tool,
+    Refused, Selected, TICKETS_SET, Tool,
 };
 
+/// The set of the tools that are confined to the files below a session's root.
+const FILES: &str = "files";
 /// Characters of an unknown tool's name that are repeated to the model.
 const NAME_CHARS: usize = 80;
 
@@ -99,10 +101,12 @@ impl<'a> Circumstances<'a> {
             Some(true) | None => {}
         }
         let reads = selected.tool.annotations.is_known_to_read();
+        let edits = reads || [FILES, TICKETS_SET].contains(&selected.tool.set);
         match self.policy {
             ApprovalPolicy::All | ApprovalPolicy::AllUnattended if is_free => Verdict::Run(selected),
             ApprovalPolicy::Read if is_free && reads => Verdict::Run(selected),
-            ApprovalPolicy::Ask => Verdict::Ask,
+            ApprovalPolicy::Edit if is_free && edits => Verdict::Run(selected),
+            ApprovalPolicy::Ask | ApprovalPolicy::Edit => Verdict::Ask,
             ApprovalPolicy::AskViewer | ApprovalPolicy::All if self.is_watched => Verdict::Ask,
             _ => Verdict::Refuse(nobody_to_ask(&call.name, concerns)),
         }

@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("mentor.toml", include_str!("../builtin/mentor.toml")),
     ("discussion.toml", include_str!("../builtin/discussion.toml")),
     ("presets.toml", include_str!("../builtin/presets.toml")),
+    ("conducting.toml", include_str!("../builtin/conducting.toml")),
     ("persona_editor.toml", include_str!("../builtin/persona_editor.toml")),
 ];
 
@@ -124,7 +125,19 @@ mod tests {
         let named: Vec<&str> = of::<Persona>().keys().map(Name::as_str).collect();
         assert_eq!(
             named,
-            ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "persona_editor", "test_writer"]
+            [
+                "code_reviewer",
+                "code_worker",
+                "critic",
+                "doc_writer",
+                "mentor",
+                "optimist",
+                "orchestrator",
+                "persona_editor",
+                "qa_reviewer",
+                "tech_lead",
+                "test_writer",
+            ]
         );
         for entity in builtins.all() {
             let name = format!("{} {}", entity.kind(), entity.name());

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::dialect::Dialect;
 use crate::postgres::{Postgres, PostgresTransaction};
 use crate::sqlite::{Sqlite, SqliteTransaction};
+use crate::statement::Statement;
 use crate::{Error, Location, Result};
 
 /// The longest wait of a writer for other processes that write the same file. Waiters are not served in
@@ -150,6 +151,18 @@ impl Engine {
         match self {
             Self::Sqlite(sqlite) => sqlite.texts(sql.into(), values).await,
             Self::Postgres(postgres) => postgres.texts(&sql.into(), values).await,
+        }
+    }
+
+    /// The first column of every row of what sessions or tracks wrote. SQLite is read on the caller's thread,
+    /// by the connection that wrote if it is free: its cache still has the pages.
+    pub async fn written_texts(&self, statement: &Statement, values: &[Parameter]) -> Result<Vec<String>> {
+        match self {
+            Self::Sqlite(sqlite) => {
+                let rows = sqlite.sessions.rows_if_free(&statement.sqlite, values, |row| row.get(0));
+                rows.unwrap_or_else(|| sqlite.rows_now(&statement.sqlite, values, |row| row.get(0)))
+            }
+            Self::Postgres(postgres) => postgres.texts(&statement.postgres, values).await,
         }
     }
 

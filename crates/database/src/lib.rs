@@ -13,13 +13,18 @@ pub use location::{Location, PostgresLocation};
 
 mod dialect;
 pub use dialect::{Column, Dialect};
+mod statement;
+pub use statement::{BuiltStatement, Statement};
 
 mod engine;
 pub use engine::{BUSY_TIMEOUT, Engine, Parameter, Transaction};
 mod postgres;
-pub use postgres::{Postgres, PostgresTransaction};
+pub use postgres::{Listening, NOTIFY, Postgres, PostgresTransaction, connections_named};
 mod sqlite;
 pub use sqlite::{CopiedPages, Sqlite, SqliteTransaction, Writer, seal};
+
+mod presence;
+pub use presence::{Leftover, Presence, Presences};
 
 mod migrate;
 pub use migrate::{NEWEST, migrate};

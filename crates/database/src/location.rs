@@ -8,6 +8,9 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::{AddressError, Result, SchemaName};
 
+/// The name of connections, as the server's list of them shows it. Those of an open database add an id.
+pub(crate) const APPLICATION: &str = "masque";
+
 /// The place of a database. Shown without the password.
 #[derive(Debug, Clone)]
 pub enum Location {
@@ -29,7 +32,7 @@ impl PostgresLocation {
         let (address, schema) = split_schema(text);
         let options = PgConnectOptions::from_str(&address).map_err(AddressError::Invalid)?;
         let schema = schema.map(SchemaName::parse).transpose()?;
-        Ok(Self { options: options.application_name("masque"), schema })
+        Ok(Self { options: options.application_name(APPLICATION), schema })
     }
 
     /// The settings of a connection: all names without a schema mean those of this one.

@@ -86,6 +86,16 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0014_costs.sql"),
         postgres: include_str!("../migrations/postgres/0014_costs.sql"),
     },
+    Migration {
+        version: 15,
+        sqlite: include_str!("../migrations/sqlite/0015_locks.sql"),
+        postgres: include_str!("../migrations/postgres/0015_locks.sql"),
+    },
+    Migration {
+        version: 16,
+        sqlite: include_str!("../migrations/sqlite/0016_tracks.sql"),
+        postgres: include_str!("../migrations/postgres/0016_tracks.sql"),
+    },
 ];
 
 /// The schema version of this Masque.

@@ -5,11 +5,14 @@ use std::time::Duration;
 use futures::stream::BoxStream;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow};
 use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, FromRow};
+use uuid::Uuid;
 
 use crate::engine::{Parameter, refuse_nul};
-use crate::location::PostgresLocation;
+use crate::location::{APPLICATION, PostgresLocation};
 use crate::{Error, Result, SchemaName};
 
+mod listening;
+pub use listening::{Listening, NOTIFY};
 mod connection;
 use connection::{BULK_TIMEOUT, BoundedConnection, Use};
 
@@ -28,6 +31,8 @@ pub struct Postgres {
     writers: PgPool,
     /// The schema of the library.
     pub schema: SchemaName,
+    /// Part of the name of all connections of this value, and of no others: see [`connections_named`].
+    pub connections: Uuid,
 }
 
 impl Postgres {
@@ -38,7 +43,8 @@ impl Postgres {
             None => in_time(find_library(&location.options)).await?,
         };
         location.schema = Some(schema.clone());
-        let options = location.connect_options();
+        let connections = Uuid::now_v7();
+        let options = location.connect_options().application_name(&format!("{APPLICATION} {connections}"));
         in_time(check_path(&options, &schema)).await?;
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
@@ -54,7 +60,7 @@ impl Postgres {
                 })
             });
         let writers = pool.clone().connect_lazy_with(options.clone());
-        Ok(Self { readers: pool.connect_lazy_with(options), writers, schema })
+        Ok(Self { readers: pool.connect_lazy_with(options), writers, schema, connections })
     }
 
     pub(crate) async fn begin(&self) -> Result<PostgresTransaction> {
@@ -106,6 +112,13 @@ impl Postgres {
     }
 }
 
+/// A condition: the server has connections of the [`Postgres::connections`] that the expression `id` names.
+/// True for a process that is alive, even a paused one. The server closes those of a dead process at once,
+/// unless its machine is gone too.
+pub fn connections_named(id: &str) -> String {
+    format!("EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name = '{APPLICATION} ' || {id})")
+}
+
 async fn in_time<T>(work: impl Future<Output = Result<T>> + Send) -> Result<T> {
     tokio::time::timeout(ACQUIRE_TIMEOUT, work).await.unwrap_or(Err(Error::TimedOut))
 }
@@ -152,9 +165,12 @@ async fn check_path(options: &PgConnectOptions, schema: &SchemaName) -> Result<(
 }
 
 /// Begins a transaction. The server itself gives up on a lock or a statement before the client does, so
-/// that it frees its own locks.
-const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '14s'";
-const WITHOUT_BOUNDS: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0";
+/// that it frees its own locks. It also ends the transaction of a process that was paused, before those that
+/// wait for its locks give up.
+const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '14s'; \
+                     SET LOCAL idle_in_transaction_session_timeout = '6s'";
+const WITHOUT_BOUNDS: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; \
+                              SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// A transaction; dropped without [`PostgresTransaction::commit`], it leaves no trace.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::check::unfenced;
 use crate::expectation::Judged;
@@ -13,8 +14,9 @@ use crate::limits::{ANSWER_BYTES, ATTEMPTS, CONTEXT_BYTES, EVIDENCE_CHARS, REASO
 use crate::text::{normalized, shortened};
 use crate::{Finding, Transcript, Verdict, Votes};
 
-/// Changes whenever the words of the rubric do: cached verdicts of another version do not count.
-pub const RUBRIC_VERSION: u32 = 1;
+/// Changes whenever the words of the rubric, the schema or the sampling do: cached verdicts of another version
+/// do not count.
+pub const RUBRIC_VERSION: u32 = 2;
 
 const RUBRIC: &str = "You check one proposition about one reply of an assistant. You are strict and literal.\n\
 \n\
@@ -158,6 +160,24 @@ enum Word {
     NotShown,
 }
 
+/// The name of the schema of an answer.
+pub const ANSWER_NAME: &str = "judgement";
+
+/// The JSON Schema of an answer. Its keys are in the order in which the judge has to think: providers answer in
+/// the order of a schema's keys, which JSON values here keep sorted.
+pub fn answer_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "evidence": { "type": "string" },
+            "reason": { "type": "string" },
+            "verdict": { "type": "string", "enum": ["held", "broken", "not_shown"] },
+        },
+        "required": ["evidence", "reason", "verdict"],
+        "additionalProperties": false,
+    })
+}
+
 /// Reads an answer. Fails with the rule that it breaks.
 pub fn read_vote(question: &Question, answer: &str) -> Result<Vote, String> {
     if answer.len() > ANSWER_BYTES {
@@ -206,6 +226,13 @@ impl Judging {
     pub fn next(&self) -> Option<u32> {
         let cast = u32::try_from(self.cast.len()).unwrap_or(u32::MAX);
         (cast < self.votes).then_some(cast)
+    }
+
+    /// A seed for the next answer. Votes differ, and so does a second attempt: the same seed could only repeat
+    /// the answer.
+    pub fn seed(&self) -> u32 {
+        let cast = u32::try_from(self.cast.len()).unwrap_or(u32::MAX);
+        cast.saturating_mul(ATTEMPTS).saturating_add(self.failed)
     }
 
     /// Takes the judge's answer, and its name for its model. Returns the vote if it may be kept for other

@@ -15,7 +15,10 @@ mod check;
 pub use check::{Exchange, Finding, Transcript, Verdict, check};
 
 mod judge;
-pub use judge::{Answerer, Ballot, Judging, Question, RUBRIC_VERSION, Vote, is_same_model, read_vote};
+pub use judge::{
+    ANSWER_NAME, Answerer, Ballot, Judging, Question, RUBRIC_VERSION, Vote, answer_schema, is_same_model,
+    read_vote,
+};
 
 mod budget;
 pub use budget::{Budget, Cap, Caps, Estimate, Refused};

@@ -14,6 +14,8 @@ pub struct Failure {
     pub status: Option<u16>,
     /// The provider's own code, such as `overloaded_error`.
     pub code: Option<String>,
+    /// The parameter that the provider rejects, as it names it.
+    pub parameter: Option<String>,
     pub request_id: Option<String>,
     /// The wait that the provider asks for.
     pub retry_after: Option<Duration>,
@@ -21,7 +23,15 @@ pub struct Failure {
 
 impl Failure {
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, code: None, request_id: None, retry_after: None }
+        Self {
+            kind,
+            message: message.into(),
+            status: None,
+            code: None,
+            parameter: None,
+            request_id: None,
+            retry_after: None,
+        }
     }
 }
 

@@ -9,8 +9,8 @@ pub use schema::Schema;
 
 mod request;
 pub use request::{
-    Block, CallBlock, CallId, Malformed, Message, ProviderState, Request, Sampling, System, ToolCall,
-    ToolInput, ToolResult, ToolSpec,
+    Block, CallBlock, CallId, Malformed, Message, OutputSchema, Parameter, ProviderState, Request, Sampling,
+    System, ToolCall, ToolInput, ToolResult, ToolSpec,
 };
 
 mod shared_message;

@@ -18,24 +18,68 @@ pub struct Request {
     /// The same for many calls, as a rule.
     pub tools: Arc<[ToolSpec]>,
     pub sampling: Sampling,
+    /// The form of the answer's text. The caller checks the answer: a model may still break off.
+    pub output: Option<OutputSchema>,
+    /// Parameters that the adapter leaves out if the server rejects them, in this order where the server
+    /// does not name one.
+    pub may_omit: &'static [Parameter],
 }
 
-/// The system text. The stable part comes first, so that providers can cache it; the reminder may
-/// change with every call and comes last.
+/// A JSON Schema for the text of an answer.
+///
+/// Providers take few words of JSON Schema here: objects need `additionalProperties: false` and all of
+/// their properties in `required`. Properties are answered in the order of their names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSchema {
+    /// Letters, digits, `_` and `-`; at most 64.
+    pub name: String,
+    pub schema: Schema,
+}
+
+/// A part of a request that a caller can do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Parameter {
+    OutputSchema,
+    Seed,
+    Temperature,
+}
+
+impl Request {
+    /// True if the request has the parameter.
+    pub fn has(&self, parameter: Parameter) -> bool {
+        match parameter {
+            Parameter::OutputSchema => self.output.is_some(),
+            Parameter::Seed => self.sampling.seed.is_some(),
+            Parameter::Temperature => self.sampling.temperature.is_some(),
+        }
+    }
+
+    pub fn omit(&mut self, parameter: Parameter) {
+        match parameter {
+            Parameter::OutputSchema => self.output = None,
+            Parameter::Seed => self.sampling.seed = None,
+            Parameter::Temperature => self.sampling.temperature = None,
+        }
+    }
+}
+
+/// The system text, the most lasting part first, so that providers can cache it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct System {
+    /// The same in many runs.
     pub stable: String,
+    /// Files of the project: the same in every call of one run.
+    pub context: Option<String>,
+    /// May change with every call.
     pub reminder: Option<String>,
 }
 
 impl System {
-    /// Both as one text, for protocols that have one field.
+    /// All parts as one text, for protocols that have one field.
     pub fn text(&self) -> String {
-        match &self.reminder {
-            None => self.stable.clone(),
-            Some(reminder) if self.stable.is_empty() => reminder.clone(),
-            Some(reminder) => format!("{}\n\n{reminder}", self.stable),
-        }
+        let further = [&self.context, &self.reminder].into_iter().flatten();
+        let parts = std::iter::once(&self.stable).chain(further);
+        parts.filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n\n")
     }
 }
 
@@ -45,6 +89,9 @@ pub struct Sampling {
     pub temperature: Option<f64>,
     pub top_p: Option<f64>,
     pub max_output_tokens: Option<u32>,
+    /// Makes answers repeatable where the protocol and the server have it. Anthropic Messages and OpenAI
+    /// Responses have none.
+    pub seed: Option<u32>,
 }
 
 /// Messages alternate as the protocols require: user, assistant, user.

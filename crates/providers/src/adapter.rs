@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use crate::call::{Call, Outgoing};
 use crate::client::{Clients, Route, cause};
 use crate::failure::ErrorBody;
+use crate::omission::{Fallback, Omissions};
 use crate::settings::Kind;
 use crate::wire::{Decode, Target, unwritable};
 use crate::{anthropic, chat, gemini, limits, models, responses, windows};
@@ -48,6 +49,7 @@ pub(crate) struct Parts {
     pub(crate) listed: Vec<String>,
     /// It answered before, so that a connection may have been kept.
     pub(crate) answered: AtomicBool,
+    pub(crate) omissions: Omissions,
 }
 
 /// A request, and the decoder of its answer.
@@ -176,6 +178,21 @@ impl Parts {
         };
         Ok(Prepared { url, body: body?, decoder })
     }
+
+    /// A request, ready to be sent, and the decoder of its answer.
+    pub(crate) fn outgoing(
+        &self,
+        client: &Client,
+        request: &Request,
+    ) -> Result<(Outgoing, Box<dyn Decode>), Failure> {
+        let Prepared { url, body, decoder } = self.prepare(request).map_err(|failure| self.named(failure))?;
+        let mut headers = HeaderMap::with_capacity(self.headers.len() + 2);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.extend(self.headers.clone());
+        let post = client.post(url).headers(headers).body(body);
+        Ok((Outgoing::new(post), decoder))
+    }
 }
 
 fn body(body: &impl Serialize) -> Result<Vec<u8>, Failure> {
@@ -215,17 +232,14 @@ impl Adapter {
         Ok(self.client.get_or_init(|| made))
     }
 
-    fn call(&self, request: &Request) -> Result<Call, Failure> {
+    fn call(&self, mut request: Request) -> Result<Call, Failure> {
         let parts = &self.parts;
         parts.usable()?;
-        let Prepared { url, body, decoder } =
-            parts.prepare(request).map_err(|failure| parts.named(failure))?;
-        let mut headers = HeaderMap::with_capacity(parts.headers.len() + 2);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        headers.extend(parts.headers.clone());
-        let post = self.client()?.post(url).headers(headers).body(body);
-        Ok(Call::new(Arc::clone(parts), Outgoing::new(post), decoder))
+        parts.omissions.apply(&mut request);
+        let client = self.client()?;
+        let (post, decoder) = parts.outgoing(client, &request)?;
+        let fallback = Fallback::of(request, client);
+        Ok(Call::new(Arc::clone(parts), post, decoder, fallback))
     }
 
     async fn list(&self) -> Result<Vec<Model>, Failure> {
@@ -266,7 +280,7 @@ impl llm::Provider for Adapter {
     }
 
     fn stream(&self, request: Request) -> EventStream {
-        match self.call(&request) {
+        match self.call(request) {
             // Boxed: a stream in its own place is moved with every event.
             Ok(call) => Box::pin(stream::unfold(Box::new(call), |mut call| async move {
                 let event = call.next().await?;

@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::adapter::Parts;
 use crate::failure::request_id;
+use crate::omission::Fallback;
 use crate::wire::Decode;
 use crate::{limits, sse};
 
@@ -37,6 +38,8 @@ pub(crate) struct Call {
     stage: Stage,
     events: sse::Decoder,
     decoder: Box<dyn Decode>,
+    /// Until the server accepts the request.
+    fallback: Option<Box<Fallback>>,
     request_id: Option<String>,
     bytes: u64,
     deadline: Instant,
@@ -45,13 +48,19 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new(parts: Arc<Parts>, post: Outgoing, decoder: Box<dyn Decode>) -> Self {
+    pub(crate) fn new(
+        parts: Arc<Parts>,
+        post: Outgoing,
+        decoder: Box<dyn Decode>,
+        fallback: Option<Fallback>,
+    ) -> Self {
         let deadline = Instant::now() + parts.timeout;
         Self {
             parts,
             stage: Stage::Waiting(post),
             events: sse::Decoder::new(limits::EVENT_BYTES),
             decoder,
+            fallback: fallback.map(Box::new),
             request_id: None,
             bytes: 0,
             deadline,
@@ -67,7 +76,7 @@ impl Call {
             }
             let stage = std::mem::replace(&mut self.stage, Stage::Ended);
             let next = match stage {
-                Stage::Waiting(post) => self.open(post).await.map(Stage::Reading),
+                Stage::Waiting(post) => self.open(post).await,
                 Stage::Reading(response) => self.read(response).await,
                 Stage::Failed(failure) => {
                     self.place = None;
@@ -83,10 +92,10 @@ impl Call {
         }
     }
 
-    /// Sends the request and looks at the head of the answer.
-    async fn open(&mut self, Outgoing(post): Outgoing) -> Result<Response, Failure> {
+    /// Sends the request and looks at the head of the answer. A rejected request may go out again.
+    async fn open(&mut self, Outgoing(post): Outgoing) -> Result<Stage, Failure> {
         let parts = Arc::clone(&self.parts);
-        if let Some(places) = parts.places.clone() {
+        if let (None, Some(places)) = (&self.place, parts.places.clone()) {
             let waiting = Waiting::at(&parts.waiting);
             let place = self.in_time(self.remaining(), places.acquire_owned()).await?;
             drop(waiting);
@@ -95,7 +104,11 @@ impl Call {
         let response = self.send(post).await?;
         parts.answered.store(true, Ordering::Relaxed);
         if !response.status().is_success() {
-            return Err(parts.refusal(response).await);
+            let failure = parts.refusal(response).await;
+            return self.without_rejected(failure).map(Stage::Waiting);
+        }
+        if let Some(fallback) = self.fallback.take() {
+            fallback.accepted(&parts.omissions);
         }
         self.request_id = request_id(response.headers());
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -108,7 +121,20 @@ impl Call {
             ))));
         }
         self.decoder.answer().started(self.request_id.clone());
-        Ok(response)
+        Ok(Stage::Reading(response))
+    }
+
+    /// The request without the parameter that a failure is about. Fails again if there is none.
+    fn without_rejected(&mut self, failure: Failure) -> Result<Outgoing, Failure> {
+        let parts = &self.parts;
+        let Some(fallback) = &mut self.fallback else { return Err(failure) };
+        if !fallback.reduce(parts.kind, &failure) {
+            return Err(failure);
+        }
+        tracing::debug!(provider = parts.name, %failure, "a parameter was rejected; sending without it");
+        let (post, decoder) = parts.outgoing(&fallback.client, &fallback.request)?;
+        self.decoder = decoder;
+        Ok(post)
     }
 
     /// Sends the request, and once more if a reused connection is lost before the first byte of the

@@ -19,6 +19,8 @@ pub(crate) struct ErrorBody {
     /// Some servers put the HTTP status into the object.
     pub(crate) status: Option<u16>,
     pub(crate) retry_after: Option<Duration>,
+    /// The field of the request that is wrong, if a field of the error names it.
+    pub(crate) parameter: Option<String>,
 }
 
 impl ErrorBody {
@@ -56,6 +58,14 @@ impl ErrorBody {
                 .iter()
                 .find_map(|detail| detail.get("retryDelay").and_then(Value::as_str))
                 .and_then(|delay| seconds(delay.strip_suffix('s')?)),
+            parameter: text("param")
+                .or_else(|| {
+                    let fields = details.iter().flat_map(|detail| items(&detail["fieldViolations"]));
+                    fields.into_iter().find_map(|violation| violation["field"].as_str())
+                })
+                .map(str::to_owned)
+                .or_else(|| items(&error["detail"]).find_map(|wrong| location(&wrong["loc"])))
+                .map(|name| name.chars().take(limits::MESSAGE_CHARS).collect()),
         }
     }
 
@@ -69,6 +79,7 @@ impl ErrorBody {
         };
         let mut failure = Failure::new(kind, sentence(message, code));
         failure.code = self.code;
+        failure.parameter = self.parameter;
         failure.retry_after = self.retry_after;
         failure
     }
@@ -91,10 +102,22 @@ impl ErrorBody {
         let mut failure = Failure::new(kind, format!("HTTP {status}: {said}"));
         failure.status = Some(status);
         failure.code = self.code;
+        failure.parameter = self.parameter;
         failure.request_id = request_id(headers);
         failure.retry_after = retry_after(headers, now).or(self.retry_after);
         failure
     }
+}
+
+/// The elements of an array; anything else has none.
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The place of an invalid field, as servers in Python give it: `["body", "response_format", "type"]`.
+fn location(place: &Value) -> Option<String> {
+    let words: Vec<&str> = items(place).filter_map(Value::as_str).collect();
+    (!words.is_empty()).then(|| words.join("."))
 }
 
 /// The provider's own message, or its code if there is none.

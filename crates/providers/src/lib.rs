@@ -26,6 +26,7 @@ mod call;
 mod client;
 mod failure;
 mod models;
+mod omission;
 mod sse;
 mod windows;
 

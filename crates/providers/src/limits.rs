@@ -41,3 +41,5 @@ pub(crate) const DRAIN_BYTES: usize = 64 * 1024;
 pub(crate) const ANTHROPIC_MAX_TOKENS: u32 = 8_192;
 /// Requests at the same time that can be configured.
 pub(crate) const MOST_CONCURRENT: usize = 10_000;
+/// Models of one provider whose rejected parameters are remembered. Those of others are found out again.
+pub(crate) const OMITTING_MODELS: usize = 1_000;

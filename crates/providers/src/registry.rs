@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 
 use crate::adapter::{Adapter, Parts};
 use crate::client::{Clients, Route, Via};
+use crate::omission::Omissions;
 use crate::settings::{Kind, ProviderSettings, base_url};
 use crate::{Error, anthropic, local};
 
@@ -218,6 +219,7 @@ impl Providers {
             max_output_tokens: settings.max_output_tokens,
             listed: settings.models.clone(),
             answered: AtomicBool::new(false),
+            omissions: Omissions::default(),
         };
         self.entries.insert(name, ProviderEntry { adapter: Arc::new(Adapter::new(parts)), found });
         Ok(())

@@ -143,13 +143,15 @@ pub(crate) fn request(messages: Vec<Message>) -> Request {
         messages: messages.into_iter().map(llm::SharedMessage::from).collect(),
         tools: Arc::default(),
         sampling: Sampling::default(),
+        output: None,
+        may_omit: &[],
     }
 }
 
 /// A request with one of everything.
 pub(crate) fn full_request() -> Request {
     Request {
-        system: System { stable: "Be kind.".into(), reminder: Some("Plan only.".into()) },
+        system: System { stable: "Be kind.".into(), context: None, reminder: Some("Plan only.".into()) },
         tools: ["read_file", "list_files"]
             .map(|name| ToolSpec {
                 name: name.into(),
@@ -159,7 +161,7 @@ pub(crate) fn full_request() -> Request {
                 ),
             })
             .into(),
-        sampling: Sampling { temperature: Some(0.5), top_p: None, max_output_tokens: Some(100) },
+        sampling: Sampling { temperature: Some(0.5), max_output_tokens: Some(100), ..Sampling::default() },
         ..request(vec![
             user("Read a and b."),
             Message::Assistant(vec![

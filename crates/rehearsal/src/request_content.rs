@@ -10,6 +10,7 @@ use crate::protocol::{Framing, Protocol, ReplyCall};
 mod anthropic;
 mod chat;
 mod gemini;
+mod output;
 mod responses;
 
 #[cfg(test)]
@@ -47,12 +48,20 @@ pub(crate) struct ResultContent {
 
 /// The provider's error for an invalid request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rejected(pub(crate) String);
+pub(crate) struct Rejected {
+    pub(crate) message: String,
+    /// The field of the request that is wrong, where OpenAI names it.
+    pub(crate) parameter: Option<String>,
+}
 
 pub(crate) type ReadResult<T> = Result<T, Rejected>;
 
 fn rejected<T>(message: impl Into<String>) -> ReadResult<T> {
-    Err(Rejected(message.into()))
+    Err(Rejected { message: message.into(), parameter: None })
+}
+
+fn rejected_at<T>(parameter: impl Into<String>, message: impl Into<String>) -> ReadResult<T> {
+    Err(Rejected { message: message.into(), parameter: Some(parameter.into()) })
 }
 
 /// Reads a request's body.

@@ -14,6 +14,9 @@ pub enum Error {
     /// A program lets a preset or a persona of the user's own file run tools unasked.
     #[error("only the user can let {} {:?} run more tools without asking", kind.spoken(), name.as_str())]
     NeedsUser { kind: Kind, name: Name, path: String },
+    /// A person locked it against the editing agent.
+    #[error("{}", locked(*kind, name, field.as_deref()))]
+    Locked { kind: Kind, name: Name, scope: Scope, field: Option<String> },
     #[error("builtins have no history")]
     NoHistory,
     /// This process does not write files.
@@ -52,6 +55,7 @@ impl Error {
             Self::NotOpen { .. }
             | Self::Builtin
             | Self::NeedsUser { .. }
+            | Self::Locked { .. }
             | Self::NoHistory
             | Self::ReadOnly { .. }
             | Self::IncludesScope { .. }
@@ -67,6 +71,7 @@ impl AsReport for Error {
             Self::NotOpen { .. } => Code::ScopeNotOpen,
             Self::Builtin => Code::BuiltinFixed,
             Self::NeedsUser { .. } => Code::NeedsConsent,
+            Self::Locked { .. } => Code::Locked,
             Self::NoHistory => Code::NoHistory,
             Self::ReadOnly { .. } => Code::ReadOnlyScope,
             Self::IncludesScope { .. } => Code::NotEditable,
@@ -82,6 +87,13 @@ impl AsReport for Error {
             Self::Builtin | Self::NoHistory => Subject::default().in_scope(Scope::Builtin),
             Self::NeedsUser { kind, name, .. } => {
                 Subject::entity(*kind, name.as_str()).in_scope(Scope::Global)
+            }
+            Self::Locked { kind, name, scope, field } => {
+                let subject = Subject::entity(*kind, name.as_str()).in_scope(*scope);
+                match field {
+                    Some(field) => subject.at_field(field),
+                    None => subject,
+                }
             }
             Self::ReadOnly { path, scope } => Subject::file(path).in_scope(*scope),
             Self::IncludesScope { file, scope, .. } => Subject::file(file).in_scope(*scope),
@@ -103,6 +115,7 @@ impl AsReport for Error {
             Self::NotOpen { .. } => vec![Remedy::LeaveOutScope],
             Self::Builtin => vec![Remedy::OtherScope],
             Self::NeedsUser { path, .. } => vec![Remedy::LeaveToUser { file: path.clone() }],
+            Self::Locked { .. } => vec![Remedy::LeaveLocked],
             Self::NoHistory => vec![Remedy::DuplicateIt],
             Self::ReadOnly { .. } => vec![Remedy::WriteLocally],
             Self::IncludesScope { .. } => vec![Remedy::IncludeOther],
@@ -113,6 +126,14 @@ impl AsReport for Error {
 
     fn may_have_happened(&self) -> Option<bool> {
         self.inner().and_then(AsReport::may_have_happened)
+    }
+}
+
+fn locked(kind: Kind, name: &Name, field: Option<&str>) -> String {
+    let of = kind.spoken();
+    match field {
+        Some(field) => format!("the user locked {field} of {of} {name:?} against the editing agent"),
+        None => format!("the user locked {of} {name:?} against the editing agent"),
     }
 }
 

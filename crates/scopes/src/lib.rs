@@ -12,5 +12,8 @@ pub use scopes::{Draft, DraftCatalog, FileScopes, Heir, Overrides, PieceKey, Sco
 mod write;
 pub use write::Write;
 
+mod guard;
+pub use guard::{Asks, Guard};
+
 mod proposal;
 pub use proposal::{Proposal, ProposedChange, reference_order};

@@ -13,13 +13,14 @@ use std::time::Duration;
 use persona::{Kind, Name, Scope};
 use tokio::sync::broadcast;
 
+use crate::guard::Guard;
 use crate::proposal::Proposal;
 use crate::write::{FileWrite, Write};
 use database::Location;
 use files::{Lock, Problem, Watcher, canonical, disk};
 use store::HistoryKey;
 use store::{Attribution, Change, Store};
-use store::{Listings, Owner};
+use store::{Listings, LockOwner, Owner};
 
 use crate::{Error, Result};
 
@@ -58,7 +59,7 @@ pub struct FileScopes {
 
 /// An open library over all its scopes. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Scopes(Arc<Inner>, Option<Arc<Proposal>>);
+pub struct Scopes(Arc<Inner>, Option<Arc<Proposal>>, Option<Arc<Guard>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -93,14 +94,25 @@ impl Scopes {
             waiting: AtomicBool::new(false),
             listings: Mutex::default(),
         };
-        Self(Arc::new(inner), None)
+        Self(Arc::new(inner), None, None)
     }
 
     /// The same library, where writes only propose: each is tried and rolled back, and its changes join the
     /// proposal. Reads of single definitions see them; lists, searches and loaded personas do not.
     #[must_use]
     pub fn proposing(&self, proposal: Arc<Proposal>) -> Self {
-        Self(Arc::clone(&self.0), Some(proposal))
+        Self(Arc::clone(&self.0), Some(proposal), self.2.clone())
+    }
+
+    /// The same library, where writes respect locks, and ask before some changes.
+    #[must_use]
+    pub fn guarded(&self, guard: Arc<Guard>) -> Self {
+        Self(Arc::clone(&self.0), self.1.clone(), Some(guard))
+    }
+
+    /// The same library, for everyone.
+    fn plain(&self) -> Self {
+        Self(Arc::clone(&self.0), None, None)
     }
 
     pub(crate) fn proposal(&self) -> Option<&Arc<Proposal>> {
@@ -133,7 +145,7 @@ impl Scopes {
             waiting: AtomicBool::new(false),
             listings: Mutex::default(),
         };
-        let scopes = Self(Arc::new(inner), None);
+        let scopes = Self(Arc::new(inner), None, None);
         // The user's file first: the project's may refer to it.
         for file in &scopes.0.files {
             scopes.reload(file).await?;
@@ -169,7 +181,7 @@ impl Scopes {
         let runtime = tokio::runtime::Handle::current();
         let changed = move || {
             let Some(inner) = weak.upgrade() else { return };
-            let scopes = Self(inner, None);
+            let scopes = Self(inner, None, None);
             runtime.spawn(async move { scopes.reload_all().await });
         };
         let _ = self.0.watcher.set(Watcher::start(self.watched(), changed));
@@ -192,7 +204,7 @@ impl Scopes {
             tokio::time::sleep(RECORD_AGAIN).await;
             let Some(inner) = weak.upgrade() else { return };
             inner.waiting.store(false, Ordering::SeqCst);
-            Self(inner, None).reload_all().await;
+            Self(inner, None, None).reload_all().await;
         });
     }
 
@@ -306,12 +318,13 @@ impl Scopes {
             return Err(Error::Builtin);
         }
         let write: Write = match self.file(scope) {
-            Some(file) => {
-                let stored = Self(Arc::clone(&self.0), None);
-                FileWrite::begin(stored, file.clone(), attribution).await?.into()
-            }
+            Some(file) => FileWrite::begin(self.plain(), file.clone(), attribution).await?.into(),
             None if scope == Scope::Shared => self.0.database.write(attribution).await?.into(),
             None => return Err(Error::NotOpen { scope }),
+        };
+        let write = match &self.2 {
+            Some(guard) => write.guarded(self.plain(), Arc::clone(guard)),
+            None => write,
         };
         match self.proposal() {
             Some(proposal) => write.try_out(Arc::clone(proposal)).await,
@@ -363,6 +376,17 @@ impl Scopes {
             None => (&self.0.database, ""),
         };
         (store, Owner { scope, origin, name })
+    }
+
+    /// The store with an entity's locks, and the owner of the locks there.
+    pub(crate) fn locks_of<'a>(
+        &'a self,
+        scope: Scope,
+        kind: Kind,
+        name: &'a Name,
+    ) -> (&'a Store, LockOwner<'a>) {
+        let (store, Owner { origin, .. }) = self.state_of(scope, name);
+        (store, LockOwner { scope, origin, kind, name })
     }
 
     /// Announces changes that the database does not know of.

@@ -9,30 +9,35 @@ use persona::{AnyEntity, Entity, Kind, Meta, Name, Persona, Scope, Stored};
 use store::{Action, DatabaseWrite, Held, Keep};
 use uuid::Uuid;
 
+use crate::guard::Guard;
 use crate::proposal::Proposal;
+use crate::scopes::Scopes;
 use crate::{Error, Result};
 
 mod file;
 pub(crate) use file::FileWrite;
 
 mod trial;
+use trial::Outcome;
 
 /// An open write to one scope. Dropped without [`Write::commit`], it leaves no trace.
 #[derive(Debug)]
 pub struct Write(Target, Option<Trial>);
 
-/// A write that only proposes: its commit keeps what it would have done.
-#[derive(Debug)]
+/// A write whose changes are looked at before it commits.
+#[derive(Debug, Default)]
 struct Trial {
-    proposal: Arc<Proposal>,
+    /// Takes the changes, instead of the library.
+    proposal: Option<Arc<Proposal>>,
+    guard: Option<(Scopes, Arc<Guard>)>,
     /// The entities that it changed.
     touched: BTreeMap<(Kind, Name), Touched>,
 }
 
-/// An entity that a trial changed.
+/// An entity that a write changed.
 #[derive(Debug)]
 struct Touched {
-    /// As it was before the proposal.
+    /// As it was before the write, and before the proposal.
     before: Option<Stored<AnyEntity>>,
     /// The revision of its first change. The next trial makes all changes so far at once, so this is the
     /// revision that it begins with.
@@ -204,8 +209,10 @@ impl Write {
 
     /// Makes the whole write durable and visible.
     pub async fn commit(mut self) -> Result<()> {
-        if let Some(trial) = self.1.take() {
-            return self.propose(trial).await;
+        if let Some(trial) = self.1.take()
+            && self.end_trial(trial).await? == Outcome::Dropped
+        {
+            return Ok(());
         }
         match self.0 {
             Target::Database(write) => Ok(write.commit().await?),
@@ -238,6 +245,17 @@ impl Write {
             Target::Database(write) => Ok(write.set_editing_session(persona, session).await?),
             Target::File(write) => {
                 write.set_editing_session(persona, session);
+                Ok(())
+            }
+        }
+    }
+
+    /// Locks a field of an entity of this scope against the editing agent.
+    pub async fn put_lock(&mut self, kind: Kind, name: &Name, field: &str) -> Result<()> {
+        match &mut self.0 {
+            Target::Database(write) => Ok(write.put_lock(kind, name, field).await?),
+            Target::File(write) => {
+                write.put_lock(kind, name, field);
                 Ok(())
             }
         }

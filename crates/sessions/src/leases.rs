@@ -1,14 +1,15 @@
 //! Leases: claims of nodes, their renewal, and sightings of the leases of others.
 //!
 //! Every claim and every renewal counts `lease_beat` up. PostgreSQL also stores the end of a lease and
-//! compares it, both by its own clock. No clock of a node takes part.
+//! compares it, both by its own clock; the end counts once the connections of the holder's process are gone,
+//! because that clock may be set while sessions run. No clock of a node takes part.
 
 use agent::{Mode, SessionStatus, Sighting, limits};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::{BuiltStatement, Result, Sessions, Statement};
-use database::{Dialect, Engine, Parameter};
+use database::{Dialect, Engine, Parameter, connections_named};
 
 /// A request to run a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +62,14 @@ fn truth(dialect: Dialect, condition: &str) -> String {
 /// True if a lease is over as far as the database knows. A session that runs without a holder was released.
 pub(super) fn is_over(dialect: Dialect) -> String {
     let is_over = match dialect {
-        Dialect::Sqlite => "lease_node IS NULL",
-        Dialect::Postgres => "lease_node IS NULL OR lease_until IS NULL OR lease_until <= clock_timestamp()",
+        Dialect::Sqlite => "lease_node IS NULL".to_owned(),
+        Dialect::Postgres => {
+            let is_connected = connections_named(&format!("split_part(lease_node, '.', {CONNECTIONS_PART})"));
+            format!(
+                "lease_node IS NULL OR lease_until IS NULL \
+                 OR lease_until <= clock_timestamp() AND NOT {is_connected}"
+            )
+        }
     };
     truth(dialect, &format!("status = 'running' AND ({is_over})"))
 }
@@ -119,7 +126,18 @@ fn listed(dialect: Dialect, at: usize) -> String {
     }
 }
 
+/// The place of the connections' id in the name of a claim.
+const CONNECTIONS_PART: usize = 3;
+
 impl Sessions {
+    /// The name of a claim: its node, a number, and on PostgreSQL the id of the connections.
+    pub fn holder(&self, node: Uuid, number: u64) -> String {
+        match self.engine() {
+            Engine::Sqlite(_) => format!("{node}.{number}"),
+            Engine::Postgres(postgres) => format!("{node}.{number}.{}", postgres.connections),
+        }
+    }
+
     /// Renews the leases of the sessions that a node runs, each under its holder's name, and returns the
     /// requests to them. A session that is not among them was lost.
     pub async fn renew_leases(&self, held: &[(Uuid, String)]) -> Result<Vec<Control>> {

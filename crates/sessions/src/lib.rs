@@ -7,7 +7,7 @@
 //! This crate must not know of personas beyond their names, nor decide what a run does next.
 
 use agent::{PlanStatus, SessionStatus};
-use database::Engine;
+use database::{BuiltStatement, Engine, Statement};
 
 mod error;
 pub use error::{Error, Result};
@@ -28,7 +28,6 @@ mod prefix;
 pub use prefix::IdPrefix;
 
 mod presence;
-pub use presence::Presence;
 mod suffix;
 pub use suffix::IdSuffix;
 
@@ -39,7 +38,7 @@ mod runs;
 pub use runs::{BeginOutcome, Started};
 
 mod work;
-use work::{BuiltStatement, Statement, Work};
+use work::Work;
 
 mod write;
 

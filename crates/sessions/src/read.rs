@@ -53,6 +53,10 @@ pub(super) fn document(dialect: Dialect) -> String {
         // Not jsonb, which has no NUL.
         Dialect::Postgres => "p.content::json",
     };
+    let duty = match dialect {
+        Dialect::Sqlite => "json(a.duty)",
+        Dialect::Postgres => "a.duty::json",
+    };
     let plan = dialect.object(&[
         ("content", content.to_owned()),
         ("status", "p.status".to_owned()),
@@ -69,6 +73,7 @@ pub(super) fn document(dialect: Dialect) -> String {
         field("overrides", Column::Json),
         field("root", Column::Text),
         field("edits", Column::Text),
+        ("duty", duty.to_owned()),
         renamed("parent", "parent_id"),
         field("parent_call", Column::Text),
         field("depth", Column::Int),

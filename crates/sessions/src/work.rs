@@ -1,31 +1,7 @@
-//! A change of sessions on either engine, and statements that the engines spell differently.
-
-use std::sync::LazyLock;
+//! A change of sessions on either engine.
 
 use crate::{Result, Sessions};
-use database::{Dialect, Engine, Parameter, Transaction};
-
-/// A statement in the dialect of each engine.
-pub(super) struct Statement {
-    sqlite: String,
-    postgres: String,
-}
-
-/// A statement that is built once.
-pub(super) type BuiltStatement = LazyLock<Statement>;
-
-impl Statement {
-    pub(super) fn new(spell: impl Fn(Dialect) -> String) -> Self {
-        Self { sqlite: spell(Dialect::Sqlite), postgres: spell(Dialect::Postgres) }
-    }
-
-    pub(super) fn on(&self, dialect: Dialect) -> &str {
-        match dialect {
-            Dialect::Sqlite => &self.sqlite,
-            Dialect::Postgres => &self.postgres,
-        }
-    }
-}
+use database::{Parameter, Statement, Transaction};
 
 /// An open change. Dropped without [`Work::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -67,12 +43,6 @@ impl Sessions {
         statement: &Statement,
         values: &[Parameter],
     ) -> Result<Vec<String>> {
-        Ok(match self.engine() {
-            Engine::Sqlite(sqlite) => {
-                let rows = sqlite.sessions.rows_if_free(&statement.sqlite, values, |row| row.get(0));
-                rows.unwrap_or_else(|| sqlite.rows_now(&statement.sqlite, values, |row| row.get(0)))?
-            }
-            engine @ Engine::Postgres(_) => engine.texts(statement.postgres.clone(), values).await?,
-        })
+        Ok(self.engine().written_texts(statement, values).await?)
     }
 }

@@ -11,8 +11,8 @@ use crate::{Error, Result, Sessions};
 use database::{Dialect, Parameter, now};
 
 const CREATE: &str = "INSERT INTO sessions (id, persona, persona_scope, mode, status, model, overrides, root, \
-                      parent_id, parent_call, depth, title, last_seq, created_at, updated_at, edits) \
-                      VALUES ($1, $2, $3, $4, 'idle', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) \
+                      parent_id, parent_call, depth, title, last_seq, created_at, updated_at, edits, \
+                      duty) VALUES ($1, $2, $3, $4, 'idle', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
                       ON CONFLICT (id) DO NOTHING";
 const EDIT: &str = "UPDATE sessions SET persona = $1, persona_scope = $2, model = $3, overrides = $4, root = $5, \
                     title = $6, updated_at = $7, edits = $8 WHERE id = $9";
@@ -69,6 +69,7 @@ impl Sessions {
             Parameter::Time(new.created_at),
             Parameter::Time(new.updated_at),
             edits(new),
+            Parameter::MaybeText(new.duty.as_ref().map(serde_json::to_string).transpose()?),
         ];
         if work.run(CREATE, &values).await? == 0 {
             return Err(Error::SessionExists { id: new.id });

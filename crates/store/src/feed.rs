@@ -11,19 +11,15 @@ use std::time::Duration;
 
 use persona::{Kind, Name};
 use serde::{Deserialize, Serialize};
-use sqlx::Executor as _;
-use sqlx::postgres::PgListener;
 use tokio::sync::{Notify, broadcast};
 
 use crate::{Error, Result};
-use database::{Engine, Parameter, Postgres, Sqlite};
+use database::{Engine, Listening, Parameter, Postgres, Sqlite};
 
 /// The number of changes that a slow subscriber may lag before it gets "everything" instead.
 const BACKLOG: usize = 1_024;
 /// The interval at which a SQLite file is checked for changes of other processes, if there are subscribers.
 const SQLITE_POLL: Duration = Duration::from_millis(500);
-/// The interval of checks that the listening connection is alive, and their timeout.
-const HEARTBEAT: Duration = Duration::from_secs(5);
 /// The pause before listening again after the connection was lost.
 const RECONNECT: Duration = Duration::from_millis(200);
 /// PostgreSQL refuses longer notifications. A write with more changes sends "everything" instead.
@@ -55,6 +51,8 @@ pub(crate) struct Feed {
     /// The newest revision that was announced; SQLite only.
     announced: AtomicI64,
     wake: Notify,
+    /// Ends the task that listens, whose connection shows other nodes that this one lives; PostgreSQL only.
+    closing: Arc<Notify>,
 }
 
 impl Feed {
@@ -66,7 +64,13 @@ impl Feed {
             seen_version: Mutex::new(None),
             announced: AtomicI64::new(0),
             wake: Notify::new(),
+            closing: Arc::default(),
         }
+    }
+
+    /// Called once the library is closed.
+    pub(crate) fn close(&self) {
+        self.closing.notify_one();
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Change> {
@@ -146,9 +150,16 @@ pub(crate) async fn start(feed: &Arc<Feed>, engine: &Engine) -> Result<()> {
             tokio::spawn(poll(Arc::downgrade(feed), engine.clone()));
         }
         Engine::Postgres(postgres) => {
-            let first = listen(postgres).await?;
+            let first = postgres.listen(&channel(postgres)).await?;
             feed.trusted.store(true, Ordering::SeqCst);
-            tokio::spawn(follow(Arc::downgrade(feed), postgres.clone(), first));
+            let (closing, weak, postgres) =
+                (Arc::clone(&feed.closing), Arc::downgrade(feed), postgres.clone());
+            tokio::spawn(async move {
+                tokio::select! {
+                    () = closing.notified() => {}
+                    () = follow(weak, postgres, first) => {}
+                }
+            });
         }
     }
     Ok(())
@@ -231,47 +242,34 @@ pub(crate) fn payload(changes: &[Change]) -> Result<String> {
     Ok(serde_json::to_string(&[Change::Everything])?)
 }
 
-/// The statement that sends a payload when its transaction commits.
-pub(crate) const NOTIFY: &str = "SELECT pg_notify($1, $2)";
-
 /// The channel of a library, apart from those of other schemas in the same database.
 pub(crate) fn channel(postgres: &Postgres) -> String {
     postgres.schema.own(CHANNEL)
 }
 
-async fn listen(postgres: &Postgres) -> Result<PgListener> {
-    // A connection of its own: the pool would never get it back.
-    let options = (*postgres.readers.connect_options()).clone();
-    let pool = sqlx::postgres::PgPoolOptions::new().max_connections(1).connect_with(options).await?;
-    let mut listener = PgListener::connect_with(&pool).await?;
-    listener.eager_reconnect(false);
-    listener.listen(&channel(postgres)).await?;
-    Ok(listener)
-}
-
 /// PostgreSQL: forwards notifications. Without a connection, the cache is not trusted.
-async fn follow(feed: Weak<Feed>, postgres: Postgres, first: PgListener) {
-    let mut listener = Some(first);
+async fn follow(feed: Weak<Feed>, postgres: Postgres, first: Listening) {
+    let mut listening = Some(first);
     loop {
-        if let Some(mut current) = listener.take() {
+        if let Some(mut current) = listening.take() {
             let ended = hear(&feed, &mut current).await;
             let Some(strong) = feed.upgrade() else { return };
             strong.trusted.store(false, Ordering::SeqCst);
             strong.bump();
-            if let Err(error) = ended.map_err(database::Error::from) {
+            if let Err(error) = ended {
                 tracing::warn!(%error, "the connection that brings changes was lost; reading past the cache until it is back");
             }
         }
         if postgres.readers.is_closed() {
             return;
         }
-        match listen(&postgres).await {
+        match postgres.listen(&channel(&postgres)).await {
             Ok(new) => {
                 let Some(strong) = feed.upgrade() else { return };
                 strong.bump();
                 strong.trusted.store(true, Ordering::SeqCst);
                 strong.announce(vec![Change::Everything]);
-                listener = Some(new);
+                listening = Some(new);
             }
             Err(error) => {
                 tracing::debug!(%error, "listening again failed");
@@ -285,29 +283,14 @@ async fn follow(feed: Weak<Feed>, postgres: Postgres, first: PgListener) {
 }
 
 /// Forwards notifications until the connection is lost or the feed is dropped.
-async fn hear(feed: &Weak<Feed>, listener: &mut PgListener) -> std::result::Result<(), sqlx::Error> {
+async fn hear(feed: &Weak<Feed>, listening: &mut Listening) -> database::Result<()> {
     loop {
-        match tokio::time::timeout(HEARTBEAT, listener.try_recv()).await {
-            Ok(Ok(Some(notification))) => {
-                let Some(strong) = feed.upgrade() else {
-                    return Ok(());
-                };
-                strong.bump();
-                let changes = serde_json::from_str(notification.payload());
-                strong.announce(changes.unwrap_or_else(|_| vec![Change::Everything]));
-            }
-            Ok(Ok(None)) => return Err(sqlx::Error::PoolClosed),
-            Ok(Err(error)) => return Err(error),
-            Err(_) => {
-                if feed.strong_count() == 0 {
-                    return Ok(());
-                }
-                // Silence may mean a dead connection, so check it.
-                match tokio::time::timeout(HEARTBEAT, listener.execute("SELECT 1")).await {
-                    Ok(alive) => alive.map(|_| ())?,
-                    Err(_) => return Err(sqlx::Error::PoolTimedOut),
-                }
-            }
+        let notification = listening.next().await?;
+        let Some(strong) = feed.upgrade() else { return Ok(()) };
+        if let Some(payload) = notification {
+            strong.bump();
+            let changes = serde_json::from_str(&payload);
+            strong.announce(changes.unwrap_or_else(|_| vec![Change::Everything]));
         }
     }
 }

@@ -38,6 +38,9 @@ pub use history::{
 mod state;
 pub use state::{Owner, put_editing_session, put_stage};
 
+mod locks;
+pub use locks::{LockOwner, move_locks, put_lock, remove_locks};
+
 mod usage;
 
 mod requests;

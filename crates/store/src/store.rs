@@ -59,6 +59,7 @@ impl Store {
             tracing::debug!(%error, "usage was not kept");
         }
         self.0.engine.close().await;
+        self.0.feed.close();
     }
 
     /// The connections, for tables beside the library.

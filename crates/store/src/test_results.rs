@@ -1,4 +1,5 @@
-//! Results of tests: replies and verdicts that need not be paid for twice, and the last runs.
+//! Results of models that need not be paid for twice: replies and verdicts of tests, summaries of files; and the
+//! last runs of tests.
 //!
 //! They are state: no copy includes them, and a result that is lost is made again. Old ones make room.
 
@@ -13,14 +14,19 @@ pub enum TestResultKind {
     Reply,
     Vote,
     Run,
+    /// The summary of a file's content.
+    Summary,
 }
 
 impl TestResultKind {
+    const ALL: [Self; 4] = [Self::Reply, Self::Vote, Self::Run, Self::Summary];
+
     const fn as_str(self) -> &'static str {
         match self {
             Self::Reply => "reply",
             Self::Vote => "vote",
             Self::Run => "run",
+            Self::Summary => "summary",
         }
     }
 
@@ -29,6 +35,7 @@ impl TestResultKind {
             Self::Reply => 10_000,
             Self::Vote => 50_000,
             Self::Run => 500,
+            Self::Summary => 20_000,
         }
     }
 }
@@ -92,7 +99,7 @@ impl Store {
     /// Removes the oldest results beyond the most that are kept.
     pub async fn prune_test_results(&self) -> Result<()> {
         let mut transaction = self.engine().begin_without_sync().await?;
-        for kind in [TestResultKind::Reply, TestResultKind::Vote, TestResultKind::Run] {
+        for kind in TestResultKind::ALL {
             let sql = format!(
                 "DELETE FROM masque_tests WHERE key IN (SELECT key FROM masque_tests WHERE kind = $1 \
                  ORDER BY kept_at DESC, key DESC LIMIT 1000000 OFFSET {})",

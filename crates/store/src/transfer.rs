@@ -35,11 +35,11 @@ pub struct CopyReport {
     pub rows: u64,
     /// Rows of the history and the state of this machine's files, which stayed where they are.
     pub left_behind: u64,
-    /// Rows of sessions that stayed where they are.
+    /// Rows of sessions and tracks that stayed where they are.
     pub left_sessions: u64,
 }
 
-/// The sessions of a copy: what was said is not for everyone who shares a library.
+/// The sessions and tracks of a copy: what was said is not for everyone who shares a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopiedSessions {
     All,
@@ -137,12 +137,13 @@ pub(crate) enum Extent {
     Everything,
     /// Without the history and the state of personas.toml files: they belong to one machine.
     WithoutFiles,
-    /// Without those and without sessions.
+    /// Without those, sessions and tracks.
     Library,
 }
 
+/// True for the tables of sessions, and of tracks, whose workers are sessions.
 fn is_of_sessions(table: &Table) -> bool {
-    table.name == "sessions" || table.name.starts_with("session_")
+    table.name == "sessions" || ["session_", "masque_track"].iter().any(|it| table.name.starts_with(it))
 }
 
 impl Extent {

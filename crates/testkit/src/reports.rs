@@ -327,6 +327,7 @@ fn denied(code: Code) -> Option<Sample> {
             ("127.0.0.1:4747 is in use", vec![Remedy::OtherAddress { address: "127.0.0.1:0".to_owned() }])
         }
         Code::Overloaded => ("64 streams of events are open, which is the limit", vec![Remedy::TryLater]),
+        Code::ServerStopping => ("the server is stopping", vec![Remedy::TryLater]),
         Code::NoProject => ("no project is open", vec![Remedy::OpenProject]),
         Code::OutsideProject => ("/etc is outside of the project", vec![Remedy::OtherDirectory]),
         Code::FileDenied => {
@@ -337,6 +338,10 @@ fn denied(code: Code) -> Option<Sample> {
         Code::NeedsConsent => {
             ("importing 4 entities into shared needs your confirmation", vec![Remedy::Confirm])
         }
+        Code::Locked => (
+            r#"the user locked system_prompt of persona "team" against the editing agent"#,
+            vec![Remedy::LeaveLocked],
+        ),
         Code::Declined => ("not confirmed; nothing was changed", Vec::new()),
         Code::UnsafeFile => ("trusted.toml can be written by others", vec![run("chmod 600 trusted.toml")]),
         Code::ForeignHost => (r#"the Host "evil.example" is not this machine"#, vec![Remedy::UseLoopback]),
@@ -486,6 +491,7 @@ fn samples() -> Vec<Remedy> {
         Remedy::WriteLocally,
         Remedy::NameDatabase,
         Remedy::OtherKey,
+        Remedy::LeaveLocked,
         Remedy::LeaveToUser { file: "personas.toml".to_owned() },
         Remedy::ReportBug,
         Remedy::SendToken,

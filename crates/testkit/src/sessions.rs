@@ -4,8 +4,8 @@
 use std::ops::Deref;
 
 use agent::{
-    Approval, ApprovalAnswer, End, Entry, Mode, Note, Plan, PlanStatus, Refusal, Refused, RunOptions,
-    Session, SessionStatus, ToolCall, Turn, TurnBody,
+    Approval, ApprovalAnswer, Duty, DutyRole, End, Entry, Mode, Note, Plan, PlanStatus, Refusal, Refused,
+    RunOptions, Session, SessionStatus, ToolCall, Turn, TurnBody,
 };
 use chrono::{DateTime, SubsecRound as _, Utc};
 use llm::{ModelRef, ProviderState, Usage};
@@ -62,6 +62,7 @@ pub fn session(persona: &str) -> Session {
         overrides: [].into(),
         root: None,
         edits: None,
+        duty: None,
         parent: None,
         parent_call: None,
         depth: 0,
@@ -87,11 +88,23 @@ pub fn full(parent: Uuid) -> Session {
         overrides: [(PartType::Tone, name("calm")), (PartType::Voice, name("low"))].into(),
         root: Some("/home/é/\"project\"".to_owned()),
         edits: Some(name("mentor")),
+        duty: Some(duty()),
         parent: Some(parent),
         parent_call: Some("call_1".to_owned()),
         depth: 1,
         title: Some("Hello — 東京".to_owned()),
         ..session("guide")
+    }
+}
+
+/// A duty with everything that one can have.
+fn duty() -> Duty {
+    Duty {
+        ticket: Some("T-1".to_owned()),
+        files: vec!["src/é.rs".to_owned()],
+        context_preset: Some(name("code")),
+        check: Some("make \"test\"".to_owned()),
+        ..Duty::of_track(Uuid::nil(), DutyRole::Work)
     }
 }
 

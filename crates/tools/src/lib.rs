@@ -31,7 +31,7 @@ mod process;
 pub use keeper::{keep, kept_command};
 
 mod shell;
-pub use shell::{ShellSettings, shell};
+pub use shell::{LineEnd, ShellSettings, run_line, shell};
 
 mod fetch;
 pub use fetch::{FetchSettings, fetch};

@@ -176,21 +176,8 @@ enum Ended {
 }
 
 impl Running {
-    async fn finish(mut self, time: Duration, cancelled: &CancellationToken) -> Outcome {
-        let mut ended = self.watch(time, cancelled).await;
-        let report = self.family.let_go(self.child.as_mut()).await;
-        if let (Ended::Exited(_), Some(report)) = (&ended, report) {
-            ended = Ended::Exited(Ok(ExitStatus::from_raw(report.status)));
-        }
-        let left_over = self.family.kill() || report.is_some_and(|report| report.left_over);
-        // With all writers dead the pipe has an end; a process that escaped must not hold the answer up.
-        let mut buffer = vec![0; 16 * 1024];
-        let drain = async {
-            while let Ok(count @ 1..) = self.reader.read(&mut buffer).await {
-                self.output.push(&buffer[..count]);
-            }
-        };
-        let _ = tokio::time::timeout(limits::DRAIN_TIME, drain).await;
+    async fn finish(self, time: Duration, cancelled: &CancellationToken) -> Outcome {
+        let (ended, left_over, output) = self.run_to_end(time, cancelled).await;
         let (first, is_error) = match ended {
             Ended::Exited(Ok(status)) => (said(status, left_over), !status.success()),
             Ended::Exited(Err(error)) => (format!("its end could not be awaited: {error}"), true),
@@ -205,7 +192,26 @@ impl Running {
             Ended::Cancelled => ("cancelled".to_owned(), true),
             Ended::Flood => (format!("ended after it had written {} MiB", limits::OUTPUT_BYTES >> 20), true),
         };
-        Outcome { text: format!("{first}\n{}", self.output.into_text()), is_error, ..Outcome::default() }
+        Outcome { text: format!("{first}\n{}", output.into_text()), is_error, ..Outcome::default() }
+    }
+
+    /// Waits for the end, and ends what is left running. True if something was.
+    async fn run_to_end(mut self, time: Duration, cancelled: &CancellationToken) -> (Ended, bool, Output) {
+        let mut ended = self.watch(time, cancelled).await;
+        let report = self.family.let_go(self.child.as_mut()).await;
+        if let (Ended::Exited(_), Some(report)) = (&ended, report) {
+            ended = Ended::Exited(Ok(ExitStatus::from_raw(report.status)));
+        }
+        let left_over = self.family.kill() || report.is_some_and(|report| report.left_over);
+        // With all writers dead the pipe has an end; a process that escaped must not hold the answer up.
+        let mut buffer = vec![0; 16 * 1024];
+        let drain = async {
+            while let Ok(count @ 1..) = self.reader.read(&mut buffer).await {
+                self.output.push(&buffer[..count]);
+            }
+        };
+        let _ = tokio::time::timeout(limits::DRAIN_TIME, drain).await;
+        (ended, left_over, self.output)
     }
 
     async fn watch(&mut self, time: Duration, cancelled: &CancellationToken) -> Ended {
@@ -231,6 +237,34 @@ impl Running {
             }
         }
     }
+}
+
+/// The end of a command line of the user's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineEnd {
+    /// Absent if it did not end by itself.
+    pub exit_code: Option<i32>,
+    pub timed_out: bool,
+    /// The beginning and the end of what it wrote.
+    pub output: String,
+}
+
+/// Runs a command line of the user's own in a root, as `run_command` does.
+pub async fn run_line(
+    root: &Root,
+    settings: &ShellSettings,
+    line: &str,
+    time: Duration,
+    cancelled: &CancellationToken,
+) -> io::Result<LineEnd> {
+    let command = RunCommand { root: root.clone(), settings: settings.clone(), default_time: time };
+    let (ended, _, output) = command.start(line)?.run_to_end(time, cancelled).await;
+    let exit_code = match &ended {
+        Ended::Exited(Ok(status)) => status.code(),
+        _ => None,
+    };
+    let timed_out = matches!(ended, Ended::Time);
+    Ok(LineEnd { exit_code, timed_out, output: output.into_text() })
 }
 
 fn said(status: ExitStatus, left_over: bool) -> String {

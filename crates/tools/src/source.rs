@@ -59,6 +59,11 @@ impl Workspace {
         Self { shell, guard, roots: Mutex::default() }
     }
 
+    /// The files that need the user's consent.
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
     /// Previews a call. It is empty for tools that are not of the workspace.
     pub fn preview(&self, root: &str, call: &ToolCall) -> Preview {
         let Ok((root, tools)) = self.open(root) else { return Preview::default() };

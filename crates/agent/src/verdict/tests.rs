@@ -31,7 +31,7 @@ fn answer(words: &str, tool: &str, id: &str) -> Approval {
     let approved = match word {
         "yes" => true,
         "no" => false,
-        other => panic!("{other} is no answer"),
+        other => panic!("{other} is not an answer"),
     };
     let (reason, answered_at) = (reason.map(str::to_owned), DateTime::UNIX_EPOCH);
     Approval {
@@ -205,6 +205,11 @@ fn policies() {
     check("preset ask | policy read | call read_file", "run");
     check("preset ask | policy read | call write_file", "refused: nobody to ask");
     check("preset ask | policy all | call write_file", "run");
+    check("policy edit | call read_file", "run");
+    check("policy edit | call write_file", "run");
+    check("policy edit | call run_command", "ask");
+    check("protected | policy edit | call write_file", "ask");
+    check("guardrail write_* | policy edit | call write_file", "refused: not offered");
     check("preset ask | policy ask | call write_file", "ask");
     check("policy ask_viewer | call write_file", "refused: nobody to ask");
     check("policy ask_viewer | watched | call write_file", "ask");

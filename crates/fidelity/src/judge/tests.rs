@@ -1,4 +1,4 @@
-use super::{Answerer, Judging, Question, is_same_model, read_vote};
+use super::{Answerer, Judging, Question, answer_schema, is_same_model, read_vote};
 use crate::expectation::Judged;
 use crate::{Exchange, Transcript, Verdict};
 
@@ -155,4 +155,31 @@ fn a_vote_has_the_name_of_its_model() {
     let vote = judging.on_answer(&answer("slow", "held"), Some("m-2026-01")).expect("in form");
     assert_eq!(vote.model.as_deref(), Some("m-2026-01"));
     assert_eq!(judging.models().collect::<Vec<_>>(), [Some("m-2026-01")]);
+}
+
+#[test]
+fn the_schema_allows_what_is_read() {
+    let schema = answer_schema();
+    let keys: Vec<&String> = schema["properties"].as_object().expect("properties").keys().collect();
+    assert_eq!(keys, ["evidence", "reason", "verdict"], "the judge quotes before it decides");
+    assert_eq!(serde_json::json!(keys), schema["required"]);
+    for verdict in schema["properties"]["verdict"]["enum"].as_array().expect("words") {
+        let verdict = verdict.as_str().expect("a word");
+        read_vote(&question("What is slow?"), &answer("slow", verdict)).expect(verdict);
+    }
+    let text = schema.to_string();
+    let place = |key: &str| text.find(&format!("\"{key}\":{{")).expect(key);
+    assert!(place("evidence") < place("reason") && place("reason") < place("verdict"), "{text}");
+}
+
+#[test]
+fn no_two_answers_have_one_seed() {
+    let mut judging = Judging::new(question("What is slow?"), 3);
+    let mut seeds = Vec::new();
+    for answered in ["junk", "held", "held", "junk", "held"] {
+        seeds.push(judging.seed());
+        judging.on_answer(&if answered == "held" { answer("slow", "held") } else { "junk".into() }, None);
+    }
+    assert_eq!(judging.next(), None);
+    assert_eq!(seeds, [0, 1, 2, 4, 5]);
 }

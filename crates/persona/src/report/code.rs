@@ -70,6 +70,8 @@ codes! {
     SingleRevision = "single_revision", Missing, "The entity has one revision, so there is nothing to compare.";
     PieceGone = "piece_gone", Missing, "A revision refers to a piece that no longer exists.";
     UnknownSession = "unknown_session", Missing, "No session has this id.";
+    UnknownTrack = "unknown_track", Missing, "No track has this id.";
+    UnknownTicket = "unknown_ticket", Missing, "The track has no such ticket.";
     UnknownTest = "unknown_test", Missing, "No test run has this id.";
     UnknownApproval = "unknown_approval", Missing, "The session does not ask for permission for this call.";
     UnknownGreeting = "unknown_greeting", Missing, "The persona has no greeting of this number.";
@@ -82,6 +84,8 @@ codes! {
     FileNotFound = "file_not_found", Missing, "The file does not exist.";
     NoSessions = "no_sessions", Missing, "Sessions are not served here.";
     UnknownAddress = "unknown_address", Missing, "The server has nothing at this path.";
+    UnknownCommit = "unknown_commit", Missing, "The repository has no such commit.";
+    NoGit = "no_git", Missing, "The command `git` cannot be started.";
 
     // Conflict: the request is fine, but not in the present state.
     AlreadyExists = "already_exists", Conflict, "An entity of this kind has this name.";
@@ -105,6 +109,14 @@ codes! {
     RequestUnderWay = "request_under_way", Conflict, "A request with this `Idempotency-Key` is under way.";
     OutcomeUnknown = "outcome_unknown", Conflict, "The answer to the request with this `Idempotency-Key` is not known; it may have been carried out.";
     SessionLost = "session_lost", Conflict, "Another process took the session over, or it was deleted.";
+    TrackExists = "track_exists", Conflict, "A track with this id exists.";
+    TrackBusy = "track_busy", Conflict, "A process works on the track.";
+    TrackState = "track_state", Conflict, "The track or the ticket is in another state.";
+    OtherProject = "other_project", Conflict, "The track belongs to another project than the open one.";
+    BranchTaken = "branch_taken", Conflict, "A branch of this name exists, and it does not belong to the track.";
+    BranchCheckedOut = "branch_checked_out", Conflict, "The branch is checked out in a working tree of the user.";
+    WorktreeUnsound = "worktree_unsound", Conflict, "The directory of a ticket's worktree is something else.";
+    WorktreeDirty = "worktree_dirty", Conflict, "The worktree has changes that are not committed.";
 
     // Invalid: the request cannot be understood, or can never succeed.
     InvalidRequest = "invalid_request", Invalid, "The request cannot be read.";
@@ -122,6 +134,7 @@ codes! {
     NotForKind = "not_for_kind", Invalid, "The option does not apply to this kind.";
     InvalidSessionId = "invalid_session_id", Invalid, "The text cannot be the start of a session's id.";
     AmbiguousSession = "ambiguous_session", Invalid, "Several sessions have an id that starts or ends like this.";
+    AmbiguousTrack = "ambiguous_track", Invalid, "Several tracks have an id that starts or ends like this.";
     AmbiguousKind = "ambiguous_kind", Invalid, "Entities of several kinds have this name.";
     NoTerminal = "no_terminal", Invalid, "The command asks questions and needs a terminal.";
     NoJson = "no_json", Invalid, "The command has no JSON output.";
@@ -185,6 +198,11 @@ codes! {
     InvalidRoot = "invalid_root", Invalid, "The session's root cannot be used.";
     NoTestInputs = "no_test_inputs", Invalid, "The persona has no test inputs.";
     Unpriced = "unpriced", Invalid, "The price of a model is not known, so a cost bounds nothing.";
+    TrackCycle = "track_cycle", Invalid, "Tickets of the track wait for each other.";
+    InvalidTrack = "invalid_track", Invalid, "The track has mistakes.";
+    NoRepository = "no_repository", Invalid, "The project is not in a git repository.";
+    GitTooOld = "git_too_old", Invalid, "The installed git is too old.";
+    PlaceInCheckout = "place_in_checkout", Invalid, "Worktrees would lie inside of the checkout.";
 
     // Busy: the same request may succeed in a moment.
     DatabaseBusy = "database_busy", Busy, "Another writer holds the database.";
@@ -196,6 +214,10 @@ codes! {
     RateLimited = "rate_limited", Busy, "The provider limits how often it answers.";
     AddressInUse = "address_in_use", Busy, "Another program listens on this address.";
     Overloaded = "overloaded", Busy, "The server has reached a limit.";
+    GitTimeout = "git_timeout", Busy, "A git command took too long.";
+    WorktreeBusy = "worktree_busy", Busy, "Another process works in the worktree.";
+    NoPort = "no_port", Busy, "No port is free for the worktree.";
+    ServerStopping = "server_stopping", Busy, "The server is stopping.";
 
     // Denied: the caller may not do this.
     BuiltinFixed = "builtin_fixed", Denied, "Builtins cannot be changed or deleted.";
@@ -207,6 +229,7 @@ codes! {
     Unauthorized = "unauthorized", Denied, "The token of the server, or the key of a provider, is missing or wrong.";
     NoKey = "no_key", Denied, "A provider is configured without its key.";
     NeedsConsent = "needs_consent", Denied, "The user has to agree first.";
+    Locked = "locked", Denied, "The user locked the entity, or a field of it, against the editing agent.";
     Declined = "declined", Denied, "The user declined.";
     UnsafeFile = "unsafe_file", Denied, "Other users can change the file, so it has no effect.";
     ForeignHost = "foreign_host", Denied, "The request is not addressed to this machine.";
@@ -239,6 +262,7 @@ codes! {
     Cancelled = "cancelled", Broken, "The user cancelled a question.";
     NoHome = "no_home", Broken, "The home directory is unknown.";
     ModelFailed = "model_failed", Broken, "No model answered.";
+    GitFailed = "git_failed", Broken, "A git command failed.";
     Failed = "failed", Broken, "Something else failed.";
 }
 

@@ -138,6 +138,14 @@ pub enum Remedy {
     /// Name a database by its path or address.
     NameDatabase,
     UpgradeMasque,
+    /// Install git, in this version or a newer one.
+    InstallGit {
+        least: String,
+    },
+    /// Check out another branch in a working tree.
+    LeaveBranch {
+        path: String,
+    },
     MakeRoom,
     CheckRights,
     UsePrimary,
@@ -156,6 +164,8 @@ pub enum Remedy {
     LeaveToUser {
         file: String,
     },
+    /// Leave what is locked as it is; only the user unlocks it.
+    LeaveLocked,
     /// Run a command.
     Run {
         command: String,
@@ -215,6 +225,8 @@ impl fmt::Display for Remedy {
             Self::ReadPlan { session } => write!(f, "read the plan of session {session} again"),
             Self::TellEditor { persona } => write!(f, "tell the editing agent of persona {persona} instead"),
             Self::Run { command } => write!(f, "run `{command}`"),
+            Self::InstallGit { least } => write!(f, "install git {least} or newer"),
+            Self::LeaveBranch { path } => write!(f, "check out another branch in {path}"),
             Self::WriteAs { example } => write!(f, "for example {example}"),
             Self::SetVariable { variable, example } => {
                 write!(f, "set {variable}, for example {variable}={example}")
@@ -310,6 +322,7 @@ impl Remedy {
             Self::SendOne => "send one of them",
             Self::StartOver => "start again without the cursor",
             Self::Confirm => "confirm it",
+            Self::LeaveLocked => "leave it as it is; only the user can unlock it",
             Self::NewSession => "start a new session",
             Self::SaveAsUtf8 => "save it as UTF-8",
             Self::SendJson => "send a JSON object with Content-Type: application/json",

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llm::{Block, CallBlock, Failure, Message, Request, Schema};
+use llm::{Block, CallBlock, Failure, Message, Request, Schema, System};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -26,6 +26,19 @@ pub(crate) struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: OutputFormat<'a>,
+}
+
+#[derive(Serialize)]
+struct OutputFormat<'a> {
+    r#type: &'static str,
+    schema: &'a Schema,
 }
 
 /// Everything up to and including what carries this is kept by the provider and found again when
@@ -98,6 +111,9 @@ impl<'a> Body<'a> {
             tools: tools(request),
             temperature: sampling.temperature,
             top_p: sampling.top_p,
+            output_config: request.output.as_ref().map(|output| OutputConfig {
+                format: OutputFormat { r#type: "json_schema", schema: &output.schema },
+            }),
         })
     }
 }
@@ -111,15 +127,17 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
+/// The stable text and the context end with a mark each: the next run keeps the one, the next call both.
 fn system(request: &Request) -> Vec<Text<'_>> {
-    let system = &request.system;
-    let stable =
-        (!is_blank(&system.stable)).then(|| Text { cache_control: Some(EPHEMERAL), ..text(&system.stable) });
-    let reminder = system.reminder.as_deref().filter(|reminder| !is_blank(reminder)).map(text);
-    stable.into_iter().chain(reminder).collect()
+    let System { stable, context, reminder } = &request.system;
+    let marked = [Some(stable), context.as_ref()].into_iter().flatten();
+    let marked = marked.map(|part| Text { cache_control: Some(EPHEMERAL), ..text(part) });
+    let parts = marked.chain(reminder.as_deref().map(text));
+    parts.filter(|part| !is_blank(part.text)).collect()
 }
 
-/// Tools stand before the system text, so their mark keeps them when only that text changes.
+/// Tools stand before the system text, so their mark keeps them when only that text changes. A context
+/// needs the mark more: a request has four at most.
 fn tools(request: &Request) -> Vec<Tool<'_>> {
     let mut tools: Vec<_> = request
         .tools
@@ -131,7 +149,7 @@ fn tools(request: &Request) -> Vec<Tool<'_>> {
             cache_control: None,
         })
         .collect();
-    if let Some(last) = tools.last_mut() {
+    if let (Some(last), None) = (tools.last_mut(), &request.system.context) {
         last.cache_control = Some(EPHEMERAL);
     }
     tools

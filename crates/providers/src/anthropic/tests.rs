@@ -267,8 +267,28 @@ fn the_least_request_has_nothing_that_was_not_set() {
 }
 
 #[test]
-fn no_request_has_more_than_four_marks() {
+fn the_context_follows_the_stable_text_with_a_mark_of_its_own() {
     let mut request = full_request();
+    request.system.context = Some("# Files".into());
+    let sent = json_of(&Body::new(&request, target()).expect("a body"));
+    let ephemeral = json!({"type": "ephemeral"});
+    let expected = json!([
+        {"type": "text", "text": "Be kind.", "cache_control": ephemeral},
+        {"type": "text", "text": "# Files", "cache_control": ephemeral},
+        {"type": "text", "text": "Plan only."},
+    ]);
+    assert_eq!(sent["system"], expected);
+}
+
+#[test]
+fn no_request_has_more_than_four_marks() {
+    no_more_than_four_marks(full_request());
+    let mut request = full_request();
+    request.system.context = Some("# Files".into());
+    no_more_than_four_marks(request);
+}
+
+fn no_more_than_four_marks(mut request: llm::Request) {
     for round in 0..10 {
         let id = format!("d{round}");
         request.messages.push(Message::Assistant(vec![trial::call(&id, "read_file", &json!({}))]).into());

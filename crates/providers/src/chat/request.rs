@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llm::{Block, Failure, FailureKind, Message, ProviderState, Request, Schema, ToolCall};
+use llm::{Block, Failure, FailureKind, Message, OutputSchema, ProviderState, Request, Schema, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -26,6 +26,23 @@ pub(crate) struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    r#type: &'static str,
+    json_schema: JsonSchema<'a>,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'a str,
+    schema: &'a Schema,
+    strict: bool,
 }
 
 #[derive(Serialize)]
@@ -100,6 +117,11 @@ impl<'a> Body<'a> {
             top_p: request.sampling.top_p,
             max_completion_tokens: most.filter(|_| target.official),
             max_tokens: most.filter(|_| !target.official),
+            seed: request.sampling.seed,
+            response_format: request.output.as_ref().map(|OutputSchema { name, schema }| ResponseFormat {
+                r#type: "json_schema",
+                json_schema: JsonSchema { name, schema, strict: true },
+            }),
         })
     }
 }

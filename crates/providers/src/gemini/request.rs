@@ -23,7 +23,7 @@ pub(crate) struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tools<'a>>,
     #[serde(skip_serializing_if = "GenerationConfig::is_empty")]
-    generation_config: GenerationConfig,
+    generation_config: GenerationConfig<'a>,
 }
 
 #[derive(Serialize)]
@@ -53,18 +53,33 @@ struct Declaration<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GenerationConfig {
+struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
+    /// Signed on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    /// Takes JSON Schema as it is; `responseSchema` is a dialect with fewer words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<&'a Schema>,
 }
 
-impl GenerationConfig {
+impl GenerationConfig<'_> {
     fn is_empty(&self) -> bool {
-        self.temperature.is_none() && self.top_p.is_none() && self.max_output_tokens.is_none()
+        let Self { temperature, top_p, max_output_tokens, seed, response_mime_type, response_json_schema } =
+            self;
+        temperature.is_none()
+            && top_p.is_none()
+            && max_output_tokens.is_none()
+            && seed.is_none()
+            && response_mime_type.is_none()
+            && response_json_schema.is_none()
     }
 }
 
@@ -135,6 +150,9 @@ impl<'a> Body<'a> {
                 temperature: request.sampling.temperature,
                 top_p: request.sampling.top_p,
                 max_output_tokens: request.sampling.max_output_tokens.or(target.max_output_tokens),
+                seed: request.sampling.seed.map(|seed| seed & 0x7fff_ffff),
+                response_mime_type: request.output.as_ref().map(|_| "application/json"),
+                response_json_schema: request.output.as_ref().map(|output| &output.schema),
             },
         })
     }

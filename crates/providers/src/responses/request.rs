@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llm::{Block, CallBlock, Failure, FailureKind, Message, ProviderState, Request, Schema};
+use llm::{Block, CallBlock, Failure, FailureKind, Message, OutputSchema, ProviderState, Request, Schema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,6 +29,21 @@ pub(crate) struct Body<'a> {
     top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextConfig<'a>>,
+}
+
+#[derive(Serialize)]
+struct TextConfig<'a> {
+    format: TextFormat<'a>,
+}
+
+#[derive(Serialize)]
+struct TextFormat<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    schema: &'a Schema,
+    strict: bool,
 }
 
 #[derive(Serialize)]
@@ -104,6 +119,9 @@ impl<'a> Body<'a> {
             temperature: request.sampling.temperature,
             top_p: request.sampling.top_p,
             max_output_tokens: request.sampling.max_output_tokens.or(target.max_output_tokens),
+            text: request.output.as_ref().map(|OutputSchema { name, schema }| TextConfig {
+                format: TextFormat { r#type: "json_schema", name, schema, strict: true },
+            }),
         })
     }
 }

@@ -1,6 +1,8 @@
 //! Properties of requests that all four protocols share.
 
-use llm::{Block, CallBlock, Failure, Message, ProviderState, Request, Sampling, SharedMessage};
+use llm::{
+    Block, CallBlock, Failure, Message, OutputSchema, ProviderState, Request, Sampling, Schema, SharedMessage,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -91,5 +93,53 @@ fn sampling_that_the_author_left_open_is_not_sent() {
             assert_eq!(sent(set).get(field), Some(&value), "{protocol} {field}");
             assert_eq!(sent(Sampling::default()).get(field), None, "{protocol} {field}");
         }
+    }
+}
+
+/// The fields of a request for an answer in a form, beside those of the same request without.
+#[test]
+fn a_schema_and_a_seed_are_sent_where_the_protocol_has_them() {
+    let schema = json!({
+        "type": "object", "properties": { "verdict": { "type": "string" } }, "required": ["verdict"],
+        "additionalProperties": false,
+    });
+    let request = Request {
+        sampling: Sampling { seed: Some(0x8000_0007), ..Sampling::default() },
+        output: Some(OutputSchema { name: "vote".into(), schema: Schema::new(schema.clone()) }),
+        ..trial::request(vec![user("Hi")])
+    };
+    let strict = |fields: Value| {
+        let mut format = json!({ "name": "vote", "schema": schema, "strict": true });
+        if let (Some(format), Value::Object(fields)) = (format.as_object_mut(), fields) {
+            format.extend(fields);
+        }
+        format
+    };
+    let json_schema = json!({ "type": "json_schema" });
+    for (protocol, expected) in [
+        ("anthropic", json!({ "output_config": { "format": { "type": "json_schema", "schema": schema } } })),
+        ("responses", json!({ "text": { "format": strict(json_schema) } })),
+        (
+            "chat",
+            json!({
+                "seed": 0x8000_0007_u32,
+                "response_format": { "type": "json_schema", "json_schema": strict(json!({})) },
+            }),
+        ),
+        (
+            "gemini",
+            json!({ "generationConfig": {
+                "seed": 7, "responseMimeType": "application/json", "responseJsonSchema": schema,
+            } }),
+        ),
+    ] {
+        let mut sent: Value = serde_json::from_str(&body(protocol, &request)).expect("JSON");
+        let plain = trial::request(vec![user("Hi")]);
+        let plain: Value = serde_json::from_str(&body(protocol, &plain)).expect("JSON");
+        let (Some(fields), Some(plain)) = (sent.as_object_mut(), plain.as_object()) else {
+            panic!("{protocol} sends an object")
+        };
+        fields.retain(|name, _| !plain.contains_key(name));
+        assert_eq!(sent, expected, "{protocol}");
     }
 }

@@ -4,4 +4,5 @@ mod calls;
 mod failures;
 mod models;
 mod network;
+mod omitting;
 mod server;

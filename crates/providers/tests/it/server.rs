@@ -152,10 +152,12 @@ pub(crate) fn provider(settings: ProviderSettings, variables: &[(&str, &str)]) -
 pub(crate) fn request() -> llm::Request {
     llm::Request {
         model: "model-1".into(),
-        system: System { stable: "Be kind.".into(), reminder: None },
+        system: System { stable: "Be kind.".into(), context: None, reminder: None },
         messages: vec![Message::User { results: vec![], texts: vec!["Hi".into()] }.into()],
         tools: Arc::default(),
         sampling: Sampling::default(),
+        output: None,
+        may_omit: &[],
     }
 }
 

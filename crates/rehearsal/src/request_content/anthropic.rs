@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
-use super::{ContentReader, ReadResult, items, rejected, text, text_of};
+use super::{ContentReader, ReadResult, items, output, rejected, rejected_at, text, text_of};
 
 pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
     reader.model(body)?;
     if body["max_tokens"].as_u64().is_none_or(|most| most == 0) {
         return rejected("max_tokens: Field required");
     }
+    output::unknown(body, "seed")?;
+    answer_format(&body["output_config"]["format"])?;
     match &body["system"] {
         Value::Null => {}
         system => reader.system(&text_of(system)),
@@ -26,6 +28,15 @@ pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
         }
     }
     Ok(())
+}
+
+fn answer_format(format: &Value) -> ReadResult<()> {
+    const PLACE: &str = "output_config.format";
+    match format {
+        Value::Null => Ok(()),
+        format if format["type"] == "json_schema" => output::format(format, PLACE, false),
+        _ => rejected_at(PLACE, format!("{PLACE}.type: Input should be 'json_schema'")),
+    }
 }
 
 fn user(reader: &mut ContentReader, index: usize, content: &Value) -> ReadResult<()> {

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use super::{ContentReader, ReadResult, items, rejected, text, text_of};
+use super::{ContentReader, ReadResult, items, output, rejected, rejected_at, text, text_of};
 
 pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
     reader.model(body)?;
+    output::seed(&body["seed"], "seed")?;
+    answer_format(&body["response_format"])?;
     reader.received.wants_usage = body["stream_options"]["include_usage"] == true;
     reader.received.tools =
         items(&body["tools"]).map(|tool| text(&tool["function"]["name"]).to_owned()).collect();
@@ -33,4 +35,15 @@ pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
         }
     }
     Ok(())
+}
+
+fn answer_format(format: &Value) -> ReadResult<()> {
+    const PLACE: &str = "response_format";
+    match (format, format["type"].as_str()) {
+        (Value::Null, _) | (_, Some("text" | "json_object")) => Ok(()),
+        (format, Some("json_schema")) => {
+            output::format(&format["json_schema"], &format!("{PLACE}.json_schema"), true)
+        }
+        _ => rejected_at(PLACE, format!("Invalid value for '{PLACE}.type'")),
+    }
 }

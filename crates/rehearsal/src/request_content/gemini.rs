@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
+use super::output::{self, Strictness};
 use super::{ContentReader, ReadResult, items, rejected, text, text_of};
 
 pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
+    answer_format(either(body, "generationConfig", "generation_config"))?;
     let system = either(body, "systemInstruction", "system_instruction");
     if !system.is_null() {
         reader.system(&text_of(&system["parts"]));
@@ -28,6 +30,23 @@ pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
         }
     }
     Ok(())
+}
+
+fn answer_format(settings: &Value) -> ReadResult<()> {
+    const PLACE: &str = "generation_config";
+    output::seed(&settings["seed"], &format!("{PLACE}.seed"))?;
+    let own = either(settings, "responseSchema", "response_schema");
+    let standard = either(settings, "responseJsonSchema", "response_json_schema");
+    let media = either(settings, "responseMimeType", "response_mime_type");
+    let schema = match (own, standard) {
+        (Value::Null, Value::Null) => return Ok(()),
+        (Value::Null, schema) | (schema, Value::Null) => schema,
+        _ => return rejected("Only one of response_schema and response_json_schema may be set."),
+    };
+    if !matches!(media.as_str(), Some("application/json" | "text/x.enum")) {
+        return rejected("Response schema is supported only with the MIME type application/json.");
+    }
+    output::schema(schema, &format!("{PLACE}.response_json_schema"), Strictness::Plain)
 }
 
 fn user(reader: &mut ContentReader, parts: &Value) -> ReadResult<()> {

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use super::{ContentReader, ReadResult, items, rejected, text, text_of};
+use super::{ContentReader, ReadResult, items, output, rejected, rejected_at, text, text_of};
 
 pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
     reader.model(body)?;
+    output::unknown(body, "seed")?;
+    answer_format(&body["text"]["format"])?;
     if let Some(instructions) = body["instructions"].as_str() {
         reader.system(instructions);
     }
@@ -39,4 +41,13 @@ pub(super) fn read(reader: &mut ContentReader, body: &Value) -> ReadResult<()> {
         }
     }
     Ok(())
+}
+
+fn answer_format(format: &Value) -> ReadResult<()> {
+    const PLACE: &str = "text.format";
+    match (format, format["type"].as_str()) {
+        (Value::Null, _) | (_, Some("text" | "json_object")) => Ok(()),
+        (format, Some("json_schema")) => output::format(format, PLACE, true),
+        _ => rejected_at(PLACE, format!("Invalid value for '{PLACE}.type'")),
+    }
 }

@@ -109,7 +109,7 @@ fn a_conversation_reads_alike_in_every_protocol() {
 #[track_caller]
 fn refused(protocol: Protocol, body: &Value, words: &str) {
     match read(&call(protocol), body) {
-        Err(Rejected(message)) => assert!(message.contains(words), "{protocol}: {message}"),
+        Err(Rejected { message, .. }) => assert!(message.contains(words), "{protocol}: {message}"),
         Ok(received) => panic!("{protocol} took {received:?}"),
     }
 }
@@ -193,4 +193,82 @@ fn turns_of_the_assistant_are_counted_however_they_are_written() {
     let received = read(&call(Protocol::OpenaiResponses), &json!({ "model": "m", "input": input }));
     let received = received.expect("a request");
     assert_eq!((received.call, received.results.len(), received.user_speaks), (4, 1, false));
+}
+
+/// A body with one more field, named by its path.
+fn with_field(protocol: Protocol, path: &[&str], value: Value) -> Value {
+    let mut body = conversation(protocol);
+    path.iter().fold(&mut body, |place, key| &mut place[*key]).clone_from(&value);
+    body
+}
+
+#[test]
+fn an_answer_may_have_a_schema() {
+    let schema = json!({
+        "type": "object", "properties": { "a": { "type": "string" }, "b": { "type": "array", "items": { "type": "object",
+        "properties": {}, "additionalProperties": false } } }, "required": ["a", "b"], "additionalProperties": false,
+    });
+    use Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+    let forms: [(Protocol, &[&str], Value, &[&str]); 4] = [
+        (Anthropic, &["output_config", "format"], json!({ "type": "json_schema" }), &["schema"]),
+        (
+            OpenaiResponses,
+            &["text", "format"],
+            json!({ "type": "json_schema", "name": "n", "strict": true }),
+            &["schema"],
+        ),
+        (
+            OpenaiChat,
+            &["response_format"],
+            json!({ "type": "json_schema", "json_schema": { "name": "n", "strict": true } }),
+            &["json_schema", "schema"],
+        ),
+        (
+            Gemini,
+            &["generationConfig"],
+            json!({ "responseMimeType": "application/json", "seed": 1 }),
+            &["responseJsonSchema"],
+        ),
+    ];
+    for (protocol, place, form, at) in forms {
+        let with = |schema: &Value| {
+            let mut form = form.clone();
+            at.iter().fold(&mut form, |place, key| &mut place[*key]).clone_from(schema);
+            with_field(protocol, place, form)
+        };
+        read(&call(protocol), &with(&schema)).expect("a request");
+        refused(protocol, &with(&json!("no schema")), "JSON Schema");
+        let mut open = schema.clone();
+        open["properties"]["b"]["items"]["additionalProperties"] = json!(true);
+        let mut partial = schema.clone();
+        partial["required"] = json!(["a"]);
+        if protocol != Gemini {
+            refused(protocol, &with(&open), "additionalProperties");
+        }
+        if matches!(protocol, OpenaiResponses | OpenaiChat) {
+            refused(protocol, &with(&partial), "Missing 'b'");
+            let Err(Rejected { parameter: Some(parameter), .. }) = read(&call(protocol), &with(&partial))
+            else {
+                panic!("{protocol} names no parameter")
+            };
+            assert!(parameter.starts_with(&place.join(".")), "{parameter}");
+        }
+    }
+    for (protocol, path, value, words) in [
+        (Anthropic, &["output_config", "format"][..], json!({ "type": "json" }), "output_config.format"),
+        (
+            OpenaiResponses,
+            &["text", "format"],
+            json!({ "type": "json_schema", "name": "a b" }),
+            "text.format.name",
+        ),
+        (OpenaiChat, &["response_format"], json!({ "type": "yaml" }), "response_format"),
+        (Gemini, &["generationConfig"], json!({ "responseJsonSchema": {} }), "application/json"),
+        (Anthropic, &["seed"], json!(1), "seed: Extra inputs"),
+        (OpenaiResponses, &["seed"], json!(1), "seed: Extra inputs"),
+        (OpenaiChat, &["seed"], json!("1"), "seed"),
+        (Gemini, &["generationConfig"], json!({ "seed": 0.5 }), "seed"),
+    ] {
+        refused(protocol, &with_field(protocol, path, value), words);
+    }
 }

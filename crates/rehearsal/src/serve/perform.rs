@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::player::{Ending, Player, Step, Streams, steps};
 use crate::protocol::{Framing, Protocol};
 use crate::rendered_reply::RenderedReply;
-use crate::request_content::RequestContent;
+use crate::request_content::{Rejected, RequestContent};
 use crate::score::{Score, tokens};
 use crate::script::{Cut, Fault, HttpError, Reply};
 use crate::wire::{self, Trouble};
@@ -34,7 +34,7 @@ pub(super) async fn perform(
         tokio::time::sleep(stall.wait).await;
     }
     let mut response = if let Some(refused) = &fault.refused {
-        refusal(received.protocol, refused, fault.body.as_deref(), &answer.stamp)
+        refusal(received.protocol, refused, (None, fault.body.as_deref()), &answer.stamp)
     } else if let Some(body) = &fault.body {
         let kind = if received.framing == Framing::Events { EVENTS } else { JSON };
         response(StatusCode::OK, kind, Body::from(body.clone()))
@@ -111,7 +111,7 @@ async fn whole(reply: &Reply, fault: &Fault, received: &RequestContent, answer: 
         };
         let refused =
             HttpError { status, retry_after_s: None, code: None, message: None, context_exceeded: false };
-        return refusal(received.protocol, &refused, None, &answer.stamp);
+        return refusal(received.protocol, &refused, (None, None), &answer.stamp);
     }
     let mut text = wire::whole(received, answer).to_string();
     let Some(cut) = fault.cut else { return response(StatusCode::OK, JSON, Body::from(text)) };
@@ -131,7 +131,12 @@ async fn whole(reply: &Reply, fault: &Fault, received: &RequestContent, answer: 
     response
 }
 
-fn refusal(protocol: Protocol, refused: &HttpError, body: Option<&str>, stamp: &str) -> Response {
+fn refusal(
+    protocol: Protocol,
+    refused: &HttpError,
+    (parameter, body): (Option<&str>, Option<&str>),
+    stamp: &str,
+) -> Response {
     let request_id = format!("req_{stamp}");
     let usual = match refused.status {
         401 | 403 => "This key may not do this; the rehearsal's script says so.",
@@ -142,6 +147,7 @@ fn refusal(protocol: Protocol, refused: &HttpError, body: Option<&str>, stamp: &
         status: refused.status,
         code: refused.code.as_deref(),
         message: refused.message.as_deref().unwrap_or(usual),
+        parameter,
         retry_after_s: refused.retry_after_s,
         context_exceeded: refused.context_exceeded,
         request_id: &request_id,
@@ -157,6 +163,20 @@ fn refusal(protocol: Protocol, refused: &HttpError, body: Option<&str>, stamp: &
 
 /// An error of the rehearsal itself.
 pub(super) fn trouble(protocol: Protocol, status: u16, message: &str, stamp: &str) -> Response {
+    own_refusal(protocol, status, (message, None), stamp)
+}
+
+/// The answer to an invalid request.
+pub(super) fn reject(protocol: Protocol, rejected: &Rejected, stamp: &str) -> Response {
+    own_refusal(protocol, 400, (&rejected.message, rejected.parameter.as_deref()), stamp)
+}
+
+fn own_refusal(
+    protocol: Protocol,
+    status: u16,
+    (message, parameter): (&str, Option<&str>),
+    stamp: &str,
+) -> Response {
     let refused = HttpError {
         status,
         retry_after_s: None,
@@ -164,7 +184,7 @@ pub(super) fn trouble(protocol: Protocol, status: u16, message: &str, stamp: &st
         message: Some(message.to_owned()),
         context_exceeded: false,
     };
-    let mut response = refusal(protocol, &refused, None, stamp);
+    let mut response = refusal(protocol, &refused, (parameter, None), stamp);
     name(&mut response, protocol, stamp);
     response
 }

@@ -16,7 +16,7 @@ use super::player::Streams;
 use super::{Options, Recorded, perform};
 use crate::protocol::{self, Endpoint, Protocol, ReplyCall};
 use crate::rendered_reply::RenderedReply;
-use crate::request_content::{self, Rejected, RequestContent};
+use crate::request_content::{self, RequestContent};
 use crate::script::Reply;
 use crate::{Script, limits, wire};
 
@@ -177,9 +177,9 @@ impl Stage {
         };
         let received = match request_content::read(call, &value) {
             Ok(received) => received,
-            Err(Rejected(message)) => {
+            Err(rejected) => {
                 self.record(head, bytes.len(), value, None);
-                return refuse(400, &message);
+                return perform::reject(call.protocol, &rejected, &stamp);
             }
         };
         let Some(reply) = self.choose(&received, number) else {

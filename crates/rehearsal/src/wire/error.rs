@@ -11,6 +11,8 @@ pub(crate) struct Trouble<'a> {
     /// The protocol's own word; without, the usual one of the status.
     pub(crate) code: Option<&'a str>,
     pub(crate) message: &'a str,
+    /// The field of the request that is wrong.
+    pub(crate) parameter: Option<&'a str>,
     pub(crate) retry_after_s: Option<u64>,
     pub(crate) context_exceeded: bool,
     /// The id of the request, which Anthropic repeats in the body.
@@ -77,7 +79,7 @@ fn openai(trouble: &Trouble<'_>) -> Value {
     json!({ "error": {
         "message": trouble.message,
         "type": kind,
-        "param": null,
+        "param": trouble.parameter,
         "code": trouble.code.or(usual),
     } })
 }

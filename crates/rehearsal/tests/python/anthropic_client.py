@@ -12,6 +12,14 @@ TOOLS = [
         "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}},
     }
 ]
+SCHEMA = {
+    "type": "object",
+    "properties": {"evidence": {"type": "string"}, "verdict": {"type": "string", "enum": ["held", "broken"]}},
+    "required": ["evidence", "verdict"],
+    "additionalProperties": False,
+}
+OPEN_SCHEMA = {**SCHEMA, "additionalProperties": True}
+VERDICT = '{"evidence": "x", "verdict": "held"}'
 GREETING = 'Hello, "hello" — größer\n\tthan 🦀.'
 
 
@@ -68,6 +76,14 @@ for ask in (whole, streamed):
     after = ask("", tools=TOOLS, messages=history)
     assert after.content[0].text == "They say: result 0\nresult 1", after
     assert after.usage.cache_read_input_tokens == 150
+
+    form = {"format": {"type": "json_schema", "schema": SCHEMA}}
+    assert ask("judge", output_config=form).content[0].text == VERDICT
+    try:
+        ask("judge", output_config={"format": {"type": "json_schema", "schema": OPEN_SCHEMA}})
+        raise AssertionError("an open schema passed")
+    except anthropic.BadRequestError as error:
+        assert "output_config.format.schema" in error.body["error"]["message"], error.body
 
     for text, reason in (("short", "max_tokens"), ("bad", "refusal"), ("pause", "pause_turn")):
         assert ask(text).stop_reason == reason

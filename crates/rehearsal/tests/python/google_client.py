@@ -22,6 +22,14 @@ WITH_TOOLS = types.GenerateContentConfig(
     system_instruction="Be brief.",
     automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
 )
+SCHEMA = {
+    "type": "object",
+    "properties": {"evidence": {"type": "string"}, "verdict": {"type": "string", "enum": ["held", "broken"]}},
+    "required": ["evidence", "verdict"],
+    "additionalProperties": False,
+}
+OPEN_SCHEMA = {**SCHEMA, "additionalProperties": True}
+VERDICT = '{"evidence": "x", "verdict": "held"}'
 GREETING = 'Hello, "hello" — größer\n\tthan 🦀.'
 
 
@@ -76,6 +84,10 @@ for ask in (whole, streamed):
     parts, after = ask(history, WITH_TOOLS)
     assert parts[0].text == "They say: result 0\nresult 1", parts
     assert after.usage_metadata.cached_content_token_count == 150
+
+    form = {"response_mime_type": "application/json", "response_json_schema": SCHEMA, "seed": 7}
+    parts, _ = ask("judge", types.GenerateContentConfig(**form))
+    assert parts[0].text == VERDICT, parts
 
     for text, reason in (("short", "MAX_TOKENS"), ("bad", "SAFETY"), ("pause", "STOP")):
         _, response = ask(text)

@@ -15,6 +15,14 @@ TOOLS = [
         },
     }
 ]
+SCHEMA = {
+    "type": "object",
+    "properties": {"evidence": {"type": "string"}, "verdict": {"type": "string", "enum": ["held", "broken"]}},
+    "required": ["evidence", "verdict"],
+    "additionalProperties": False,
+}
+OPEN_SCHEMA = {**SCHEMA, "additionalProperties": True}
+VERDICT = '{"evidence": "x", "verdict": "held"}'
 GREETING = 'Hello, "hello" — größer\n\tthan 🦀.'
 
 
@@ -64,6 +72,14 @@ for ask in (whole, streamed):
     ]
     after = ask(history, tools=TOOLS)
     assert after.choices[0].message.content == "They say: result 0\nresult 1", after
+
+    form = {"type": "json_schema", "json_schema": {"name": "vote", "schema": SCHEMA, "strict": True}}
+    assert ask("judge", response_format=form, seed=7).choices[0].message.content == VERDICT
+    try:
+        ask("judge", response_format={"type": "json_schema", "json_schema": {**form["json_schema"], "schema": OPEN_SCHEMA}})
+        raise AssertionError("an open schema passed")
+    except openai.BadRequestError as error:
+        assert error.param == "response_format.json_schema.schema", error
 
     try:
         ask("busy")

@@ -14,14 +14,22 @@ TOOLS = [
         "strict": False,
     }
 ]
+SCHEMA = {
+    "type": "object",
+    "properties": {"evidence": {"type": "string"}, "verdict": {"type": "string", "enum": ["held", "broken"]}},
+    "required": ["evidence", "verdict"],
+    "additionalProperties": False,
+}
+OPEN_SCHEMA = {**SCHEMA, "additionalProperties": True}
+VERDICT = '{"evidence": "x", "verdict": "held"}'
 GREETING = 'Hello, "hello" — größer\n\tthan 🦀.'
 
 
-def whole(text, **more):
+def whole(text, /, **more):
     return client.responses.create(model="model-1", input=text, **more)
 
 
-def streamed(text, **more):
+def streamed(text, /, **more):
     events = []
     with client.responses.stream(model="model-1", input=text, **more) as stream:
         for event in stream:
@@ -69,6 +77,14 @@ for ask in (whole, streamed):
     bad = ask("bad")
     assert bad.output[0].content[0].refusal == "I will not.", bad
     assert ask("pause").status == "completed"
+
+    form = {"type": "json_schema", "name": "vote", "schema": SCHEMA, "strict": True}
+    assert ask("judge", text={"format": form}).output_text == VERDICT
+    try:
+        ask("judge", text={"format": {**form, "schema": OPEN_SCHEMA}})
+        raise AssertionError("an open schema passed")
+    except openai.BadRequestError as error:
+        assert error.param == "text.format.schema", error
 
     try:
         ask("busy")

@@ -168,15 +168,20 @@ impl Scopes {
             .find(|file| file.current().find(Kind::Persona, name).is_some())
     }
 
-    /// The cache generation of data that was read from files: that of the database and, if it is another
-    /// one, of the local database. Both count from one and stay far below 2^32, so no two pairs are equal,
-    /// and none equals the database's alone.
-    fn generation(&self) -> Result<Option<u64>> {
+    /// The cache generation of data of any scope: that of the database, which also counts changes of files.
+    /// The entries of files have their revisions and states in the local database. If that is another one
+    /// and a file has entries, its generation joins in. Both count from one and stay far below 2^32, so no
+    /// two pairs are equal, and none equals the database's alone.
+    pub fn generation(&self) -> Result<Option<u64>> {
         let database = self.database().generation()?;
-        if self.0.local_is_database {
+        if self.0.local_is_database || !self.has_entries() {
             return Ok(database);
         }
         Ok(database.zip(self.local().generation()?).map(|(one, other)| one.wrapping_add(other << 32)))
+    }
+
+    fn has_entries(&self) -> bool {
+        self.files().any(|file| file.current().document.entries.values().any(|entries| !entries.is_empty()))
     }
 
     /// A persona from the given or the strongest scope, with the parts that the overrides name, as far as

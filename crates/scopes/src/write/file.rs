@@ -37,6 +37,7 @@ pub(crate) struct FileWrite {
     records: Vec<Recorded>,
     stages: Vec<(Name, Name, Name)>,
     editing_sessions: Vec<(Name, Uuid)>,
+    locks: Vec<(Kind, Name, String)>,
     /// Set once a step has failed. The steps before it must not be committed without it.
     failed: bool,
     _busy: OwnedMutexGuard<()>,
@@ -78,6 +79,7 @@ impl FileWrite {
             records: Vec::new(),
             stages: Vec::new(),
             editing_sessions: Vec::new(),
+            locks: Vec::new(),
             failed: false,
             _busy: busy,
             _lock: lock,
@@ -278,6 +280,10 @@ impl FileWrite {
 
     pub(super) fn set_editing_session(&mut self, persona: &Name, session: Uuid) {
         self.editing_sessions.push((persona.clone(), session));
+    }
+
+    pub(super) fn put_lock(&mut self, kind: Kind, name: &Name, field: &str) {
+        self.locks.push((kind, name.clone(), field.to_owned()));
     }
 
     pub(super) async fn personas_in_stage(&self, arc: &Name, stage: &Name) -> Result<Vec<Name>> {

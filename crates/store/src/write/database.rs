@@ -11,10 +11,11 @@ use super::links::Row;
 use super::{Action, Attribution, Held, Keep, links, rows};
 use crate::documents::{row_of, search_number, table};
 use crate::feed::{self, Change};
+use crate::locks::{LockOwner, move_locks, remove_locks};
 use crate::read::User;
 use crate::words::Words;
 use crate::{Error, Result, Store, documents};
-use database::{Dialect, Engine, Parameter, Transaction, Violation};
+use database::{Dialect, Engine, NOTIFY, Parameter, Transaction, Violation};
 
 /// An open transaction. Dropped without [`DatabaseWrite::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -239,8 +240,11 @@ impl DatabaseWrite {
         Ok(meta)
     }
 
-    /// A persona's stage in an arc that it inherits goes with its name, and with that of the arc.
+    /// Locks go with the name, and so does a persona's stage in an arc that it inherits; that goes with the
+    /// name of the arc, too.
     async fn move_state(&mut self, kind: Kind, old: &Name, new: &Name) -> Result<()> {
+        let owner = LockOwner { scope: Scope::Shared, origin: "", kind, name: old };
+        move_locks(&mut self.transaction, owner, new).await?;
         if kind == Kind::Arc {
             let rename =
                 "UPDATE persona_state SET arc = $2 WHERE scope = 'shared' AND origin = '' AND arc = $1";
@@ -275,6 +279,9 @@ impl DatabaseWrite {
         let deleted = self.transaction.run(&sql, &[Parameter::Int(held.id)]).await;
         deleted.map_err(|error| named(error.into(), kind, held.stored.entity.name()))?;
         self.unindex(kind, held.id).await?;
+        let name = held.stored.entity.name();
+        remove_locks(&mut self.transaction, LockOwner { scope: Scope::Shared, origin: "", kind, name })
+            .await?;
         if kind == Kind::Persona {
             let sql = "DELETE FROM persona_state WHERE scope = 'shared' AND origin = '' AND name = $1";
             self.transaction.run(sql, &[Parameter::from(held.stored.entity.name())]).await?;
@@ -311,7 +318,7 @@ impl DatabaseWrite {
             let all = [self.changes.clone(), self.state.clone()].concat();
             if !all.is_empty() {
                 let values = [feed::channel(postgres), feed::payload(&all)?].map(Parameter::Text);
-                self.transaction.run(feed::NOTIFY, &values).await?;
+                self.transaction.run(NOTIFY, &values).await?;
             }
         }
         self.transaction.commit().await?;

@@ -16,7 +16,7 @@ use crate::samples::{begin, change, keep, name, open, persona};
 /// The server's processes that listen for a database's nodes.
 async fn listeners(database: &Database) -> BTreeSet<String> {
     let sql = "SELECT CAST(pid AS text) FROM pg_stat_activity \
-               WHERE datname = current_database() AND query LIKE 'LISTEN%' AND application_name = 'masque'";
+               WHERE datname = current_database() AND query LIKE 'LISTEN%' AND application_name LIKE 'masque %'";
     database.texts(sql).await.into_iter().collect()
 }
 

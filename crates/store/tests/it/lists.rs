@@ -47,6 +47,7 @@ async fn every_page_size_gives_the_same_list() {
             "Upper shared",
             "aaa shared",
             "code_reviewer shared",
+            "code_worker builtin",
             "critic builtin",
             "critic2 shared",
             "d shared",
@@ -54,7 +55,10 @@ async fn every_page_size_gives_the_same_list() {
             "mentor builtin",
             "mentor-b shared",
             "optimist builtin",
+            "orchestrator builtin",
             "persona_editor builtin",
+            "qa_reviewer builtin",
+            "tech_lead builtin",
             "test_writer builtin",
             "zzz shared",
         ];

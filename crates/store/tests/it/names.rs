@@ -59,7 +59,7 @@ async fn names_complete() {
             let names = store.names_with_prefix(Kind::Persona, prefix, limit).await.unwrap();
             names.iter().map(Name::to_string).collect()
         };
-        assert_eq!(complete("code", 10).await, ["code", "code-b", "code_reviewer"]);
+        assert_eq!(complete("code", 10).await, ["code", "code-b", "code_reviewer", "code_worker"]);
         assert_eq!(complete("code", 2).await, ["code", "code-b"]);
         assert_eq!(complete("c", 4).await, ["co", "cod", "code", "code-b"]);
         assert_eq!(complete("cr", 4).await, ["critic"], "builtins complete too");
@@ -90,7 +90,18 @@ async fn the_last_used_comes_first() {
             keep(&store, &persona(of)).await;
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         }
-        let builtins = ["code_reviewer", "doc_writer", "mentor", "optimist", "persona_editor", "test_writer"];
+        let builtins = [
+            "code_reviewer",
+            "code_worker",
+            "doc_writer",
+            "mentor",
+            "optimist",
+            "orchestrator",
+            "persona_editor",
+            "qa_reviewer",
+            "tech_lead",
+            "test_writer",
+        ];
         assert_eq!(recent(&store, 4).await, ["critic", "third", "second", "first"], "the last changed first");
         assert_eq!(recent(&store, 50).await[4..], builtins);
         change::<Persona>(&store, "first", |persona| persona.summary = Some("x".to_owned())).await;

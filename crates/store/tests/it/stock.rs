@@ -114,6 +114,20 @@ async fn remembered(database: &Database) {
             "INSERT INTO file_entries VALUES ('project', '/home/é', 'skill', 'x', {guid}, 1, 'abc', {when}, {when})"
         ),
         format!("INSERT INTO file_origins VALUES ('global', '/home/é', 'abc', {when})"),
+        "INSERT INTO agent_locks VALUES ('shared', '', 'persona', 'full', ''), \
+         ('project', '/home/é', 'skill', 'x', 'content')"
+            .to_owned(),
+        format!(
+            "INSERT INTO masque_tracks VALUES ({guid}, 'A track', '/home/é', '{{\"title\": \"A track\"}}', \
+             'running', 1, {when}, {when})"
+        ),
+        format!("INSERT INTO masque_track_events VALUES ({guid}, 1, {when}, '{{\"type\": \"finished\"}}')"),
+        format!("INSERT INTO masque_track_claims VALUES ({guid}, 'T1', 3, NULL, NULL, 7, NULL, {when})"),
+        format!(
+            "INSERT INTO masque_track_costs VALUES ('018f0000-0000-7000-8000-000000000064', {guid}, 'T1', \
+             '2026-02-03', 3, 500, 420, 'settled', {when}, {when})"
+        ),
+        format!("INSERT INTO masque_track_accounts VALUES ({guid}, 'track', 500, 420, 0)"),
     ] {
         database.execute(&sql).await;
     }

@@ -137,10 +137,14 @@ impl Guard {
             || is_in_repository(root.dir(), path)
     }
 
-    /// True if the file usually holds secrets.
+    /// True if the file usually holds secrets. The path is absolute.
+    pub fn holds_secrets(&self, path: &Path) -> bool {
+        self.secrets.rules.matched_path_or_any_parents(path, false).is_ignore()
+    }
+
+    /// The same for a path relative to a root.
     pub(super) fn is_secret(&self, root: &Root, path: &Path) -> bool {
-        let absolute = root.path().join(path);
-        self.secrets.rules.matched_path_or_any_parents(&absolute, false).is_ignore()
+        self.holds_secrets(&root.path().join(path))
     }
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{HEAD, Head, Recorded, ScopeFile, history_key};
 use crate::Result;
 use database::{Parameter, Transaction, now};
-use store::{Action, Attribution, GONE, Ref};
+use store::{Action, Attribution, GONE, LockOwner, Ref, move_locks};
 
 /// The recorded history of the entries that change.
 pub(super) struct Known {
@@ -127,9 +127,9 @@ impl NewRevision {
         self.action == Action::Delete.as_str()
     }
 
-    /// True if a persona takes a name that another one may have had.
+    /// True if an entity takes a name that another one may have had.
     fn takes_name(&self) -> bool {
-        self.kind == Kind::Persona && (self.is_new || self.before != self.name)
+        self.is_new || self.before != self.name
     }
 }
 
@@ -159,11 +159,14 @@ pub(super) async fn insert(
             &with(&all, &attributed)?,
         )
         .await?;
-    // The stage of a deleted persona is kept for that persona alone, should it return.
+    // The stage of a deleted persona and the locks of an entity are kept for that one alone, should it return.
     let others: Vec<&NewRevision> = rows.iter().filter(|row| row.takes_name()).collect();
     if !others.is_empty() {
-        let sql = "DELETE FROM persona_state WHERE (scope, origin, name) IN \
-                   (SELECT $1, $2, value ->> 'name' FROM json_each($3))";
+        let sql = "DELETE FROM persona_state WHERE (scope, origin, name) IN (SELECT $1, $2, value ->> 'name' \
+                   FROM json_each($3) WHERE value ->> 'kind' = 'persona')";
+        transaction.run(sql, &with(&others, &[])?).await?;
+        let sql = "DELETE FROM agent_locks WHERE (scope, origin, kind, name) IN \
+                   (SELECT $1, $2, value ->> 'kind', value ->> 'name' FROM json_each($3))";
         transaction.run(sql, &with(&others, &[])?).await?;
     }
     let left: Vec<&NewRevision> = rows.iter().filter(|row| row.is_gone() || row.before != row.name).collect();
@@ -171,6 +174,11 @@ pub(super) async fn insert(
         let sql = "DELETE FROM file_entries WHERE (scope, origin, kind, name) IN \
                    (SELECT $1, $2, value ->> 'kind', value ->> 'before' FROM json_each($3))";
         transaction.run(sql, &with(&left, &[])?).await?;
+        for row in left.iter().filter(|row| !row.is_gone()) {
+            let (scope, origin) = (file.scope, file.origin.as_str());
+            let owner = LockOwner { scope, origin, kind: row.kind, name: &row.before };
+            move_locks(transaction, owner, &row.name).await?;
+        }
         for row in left.iter().filter(|row| row.kind == Kind::Persona && !row.is_gone()) {
             let sql = "UPDATE persona_state SET name = $4 WHERE scope = $1 AND origin = $2 AND name = $3";
             let values =

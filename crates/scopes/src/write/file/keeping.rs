@@ -10,7 +10,7 @@ use super::{FileWrite, Step};
 use crate::scopes::{Snapshot, is_current, put_origin};
 use files::disk::{Replaced, Replacement};
 use files::{Document, Edit, Edited, ReplaceError, canonical, disk, document, edit};
-use store::{Change, put_editing_session, put_stage};
+use store::{Change, LockOwner, put_editing_session, put_lock, put_stage};
 
 use crate::{Error, Result};
 
@@ -47,6 +47,11 @@ impl FileWrite {
         }
         for (persona, session) in &self.editing_sessions {
             put_editing_session(&mut transaction, self.owner(persona), *session).await?;
+        }
+        for (kind, name, field) in &self.locks {
+            let (scope, origin) = (self.file.scope, self.file.origin.as_str());
+            let owner = LockOwner { scope, origin, kind: *kind, name };
+            put_lock(&mut transaction, owner, field).await?;
         }
         let replaced = match edited {
             Some(edited) => Some(self.replace_files(edited).await?),
