@@ -31,7 +31,9 @@ async function open(page, path) {
 }
 
 const prompt = (page) => page.getByLabel('System prompt', { exact: true });
-const box = (page, field) => page.locator(`[data-field="${field}"]`);
+/** A field by its label. The lock beside it names the field, too. */
+const field = (page, label) => page.getByLabel(label).and(page.locator(':not([aria-label^="Lock "])'));
+const box = (page, name) => page.locator(`[data-field="${name}"]`);
 const hasText = (page, text) => page.waitForFunction((wanted) => document.querySelector('[data-field="system_prompt"] textarea')?.value === wanted, text);
 
 /** Chooses an entity in the open picker. */
@@ -40,8 +42,8 @@ async function pick(page, name) {
   await page.getByRole('option', { name: new RegExp(`^${name}\\b`) }).first().click();
 }
 
-async function choose(page, field, button, name) {
-  await box(page, field).getByRole('button', { name: button }).first().click();
+async function choose(page, where, button, name) {
+  await box(page, where).getByRole('button', { name: button }).and(page.locator(':not([aria-label^="Lock "])')).first().click();
   await pick(page, name);
 }
 
@@ -77,8 +79,8 @@ test('edit every field of a persona: one save writes all of them', () =>
     await prompt(page).fill('You are {{name}}.\n\n- one\n- two');
     await choose(page, 'parts', 'Add part', 'plain-tone');
     await choose(page, 'parts', 'Add part', 'review-protocol');
-    await page.getByLabel('Priority of plain-tone').fill('90');
-    await page.getByLabel('Priority of plain-tone').press('Tab');
+    await field(page, 'Priority of plain-tone').fill('90');
+    await field(page, 'Priority of plain-tone').press('Tab');
     await choose(page, 'traits', 'Add trait', 'patient');
     const skill = (await suite.masque.api('GET', '/api/library/skill?limit=1')).items[0].name;
     const guardrail = (await suite.masque.api('GET', '/api/library/guardrail?limit=1')).items[0].name;
@@ -88,12 +90,12 @@ test('edit every field of a persona: one save writes all of them', () =>
     await choose(page, 'arc', 'Arc', arc);
     await page.getByRole('list', { name: 'Stages' }).waitFor();
     await box(page, 'preferred_models').getByRole('button', { name: 'Add model' }).click();
-    await page.getByLabel('Provider of model 1').fill('stage');
+    await field(page, 'Provider of model 1').fill('stage');
     await page.getByLabel('Model 1', { exact: true }).fill('understudy');
-    await page.getByLabel('temperature').fill('0.4');
-    await page.getByLabel('top-p').fill('0.9');
-    await page.getByLabel('max tokens').fill('800');
-    await page.getByLabel('max tokens').press('Tab');
+    await field(page, 'temperature').fill('0.4');
+    await field(page, 'top-p').fill('0.9');
+    await field(page, 'max tokens').fill('800');
+    await field(page, 'max tokens').press('Tab');
     const named = {};
     for (const kind of Object.keys(LABELS)) {
       const [found] = (await suite.masque.api('GET', `/api/library/${kind}?limit=1`)).items;
@@ -101,17 +103,17 @@ test('edit every field of a persona: one save writes all of them', () =>
       named[kind] = found?.name ?? `a-${kind.replace('_', '-')}`;
       await choose(page, kind, LABELS[kind], named[kind]);
     }
-    await page.getByLabel('Context files').selectOption('skeleton');
-    await page.getByLabel('Tool rounds').fill('12');
-    await page.getByLabel('Instruction in plan mode').fill('Plan in three steps.');
-    await page.getByLabel('Model while planning').fill('stage/rehearsal');
-    await page.getByLabel('Tools while planning').click();
+    await field(page, 'Context files').selectOption('skeleton');
+    await field(page, 'Tool rounds').fill('12');
+    await field(page, 'Instruction in plan mode').fill('Plan in three steps.');
+    await field(page, 'Model while planning').fill('stage/rehearsal');
+    await field(page, 'Tools while planning').click();
     await pick(page, named.tool_preset);
     await box(page, 'greetings').getByRole('button', { name: 'Add greeting' }).click();
-    await page.getByLabel('Greetings 1').fill('Good morning.');
+    await field(page, 'Greetings 1').fill('Good morning.');
     await box(page, 'examples').getByRole('button', { name: 'Add example' }).click();
-    await page.getByLabel('Example 1: the user says').fill('Hello?');
-    await page.getByLabel('Example 1: the persona answers').fill('Here.');
+    await field(page, 'Example 1: the user says').fill('Hello?');
+    await field(page, 'Example 1: the persona answers').fill('Here.');
     await choose(page, 'test_inputs', 'Add test input', 'a-question');
     const about = { display_name: 'Everything', description: 'All of it.', summary: 'In short.', detail: 'At length.', author: 'Ada', license: 'MIT' };
     for (const [field, value] of Object.entries(about)) await box(page, field).locator('input, textarea').fill(value);
@@ -143,8 +145,8 @@ test('edit every field of a persona: one save writes all of them', () =>
     });
     // What extends something, and what it takes out, are fields, too.
     await choose(page, 'extends', 'Extends', 'code_reviewer');
-    await page.getByLabel("How the prompt combines with the base's").selectOption('append');
-    await page.getByLabel("How the parts combine with the base's").selectOption('append');
+    await field(page, "How the prompt combines with the base's").selectOption('append');
+    await field(page, "How the parts combine with the base's").selectOption('append');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved every_field as revision 3').waitFor();
     const { extends: base, system_prompt_mode, parts_mode } = await suite.masque.get('persona', 'every_field');
@@ -153,29 +155,29 @@ test('edit every field of a persona: one save writes all of them', () =>
 
 const PIECES = {
   part: [{ part_type: 'tone', content: 'Before.' }, async (page) => {
-    await page.getByLabel('Type').selectOption('voice');
-    await page.getByLabel('Content').fill('After.');
-    await page.getByLabel('Summary').fill('Short.');
+    await field(page, 'Type').selectOption('voice');
+    await field(page, 'Content').fill('After.');
+    await field(page, 'Summary').fill('Short.');
   }, { part_type: 'voice', content: 'After.', summary: 'Short.' }],
   trait: [{ trait_type: 'cognitive', instruction: 'Before.' }, async (page) => {
-    await page.getByLabel('Type').selectOption('social');
-    await page.getByLabel('Instruction').fill('After.');
+    await field(page, 'Type').selectOption('social');
+    await field(page, 'Instruction').fill('After.');
   }, { trait_type: 'social', instruction: 'After.' }],
   skill: [{ description: 'A skill.', content: 'Before.' }, async (page) => {
-    await page.getByLabel('Content').fill('After.');
+    await field(page, 'Content').fill('After.');
   }, { content: 'After.' }],
   guardrail: [{ content: 'Before.' }, async (page) => {
-    await page.getByLabel('Severity').selectOption('critical');
-    await page.getByLabel('Content').fill('After.');
+    await field(page, 'Severity').selectOption('critical');
+    await field(page, 'Content').fill('After.');
     await box(page, 'deny_tools').locator('input').fill('write_*');
     await box(page, 'deny_tools').locator('input').press('Enter');
   }, { severity: 'critical', content: 'After.', deny_tools: ['write_*'] }],
   arc: [{ stages: [{ name: 'start', order: 1 }] }, async (page) => {
-    await page.getByLabel('Summary').fill('Short.');
+    await field(page, 'Summary').fill('Short.');
     await page.getByRole('button', { name: 'Add stage' }).click();
-    await page.getByLabel('Name of stage 2').fill('end');
-    await page.getByLabel('What the persona is in stage 2').fill('Wise.');
-    await page.getByLabel('When to move on from stage 1').fill('Once it knows.');
+    await field(page, 'Name of stage 2').fill('end');
+    await field(page, 'What the persona is in stage 2').fill('Wise.');
+    await field(page, 'When to move on from stage 1').fill('Once it knows.');
     await page.getByRole('button', { name: 'Choose part…' }).last().click();
     await pick(page, 'plain-tone');
   }, { summary: 'Short.', stages: [{ name: 'start', order: 1, condition: 'Once it knows.', parts: [] }, { name: 'end', order: 2, description: 'Wise.', parts: ['plain-tone'] }] }],
@@ -183,7 +185,7 @@ const PIECES = {
     await page.getByRole('button', { name: 'Add tool' }).click();
     await page.getByLabel('Category', { exact: true }).last().fill('write');
     await page.getByLabel('Tool', { exact: true }).last().fill('write_file');
-    await page.getByLabel('Permission').last().selectOption('ask');
+    await field(page, 'Permission').last().selectOption('ask');
     await page.getByLabel('Weight', { exact: true }).last().fill('4');
     await page.getByLabel('Weight', { exact: true }).last().press('Tab');
   }, { categories: { read: [{ name: 'read_file' }], write: [{ name: 'write_file', approval: 'ask', weight: 4 }] } }],
@@ -196,13 +198,13 @@ const PIECES = {
   context_preset: [{ entries: [{ glob: '*.md', view: 'full' }] }, async (page) => {
     await page.getByRole('button', { name: 'Add entry' }).click();
     await page.getByLabel('Glob', { exact: true }).last().fill('src/**');
-    await page.getByLabel('View').last().selectOption('outline');
-    await page.getByLabel('Token budget').fill('4000');
+    await field(page, 'View').last().selectOption('outline');
+    await field(page, 'Token budget').fill('4000');
   }, { entries: [{ glob: '*.md', view: 'full' }, { glob: 'src/**', view: 'outline' }], token_budget: 4000 }],
   test_input: [{ content: 'Before.' }, async (page) => {
-    await page.getByLabel('Input').fill('After?');
+    await field(page, 'Input').fill('After?');
     await page.getByRole('button', { name: 'Add expectation' }).click();
-    await page.getByLabel('Expectations 1').fill('Answers.');
+    await field(page, 'Expectations 1').fill('Answers.');
   }, { content: 'After?', expectations: ['Answers.'] }],
 };
 test('edit every field of every piece', () =>
@@ -211,7 +213,7 @@ test('edit every field of every piece', () =>
       const name = `edited-${kind.replace('_', '-')}`;
       await suite.masque.put(kind, name, before);
       await open(page, `/library/${kind}/${name}`);
-      await page.getByLabel('Description').fill('Described.');
+      await field(page, 'Description').fill('Described.');
       await edit(page);
       await box(page, 'tags').locator('input').fill('tagged');
       await box(page, 'tags').locator('input').press('Enter');
@@ -230,10 +232,10 @@ test('validation stands beside its field: names, models, numbers', () =>
     await open(page, '/personas/typed');
     await box(page, 'preferred_models').getByRole('button', { name: 'Add model' }).click();
     await page.getByText('A model needs a provider and a name.').waitFor();
-    await page.getByLabel('Provider of model 1').fill('nobody');
+    await field(page, 'Provider of model 1').fill('nobody');
     await page.getByLabel('Model 1', { exact: true }).fill('x');
     await page.getByText('No provider “nobody” is set up here.').waitFor();
-    await page.getByLabel('Tool rounds').fill('0');
+    await field(page, 'Tool rounds').fill('0');
     await page.getByText('A whole number from 1 to 1000.').waitFor();
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('menuitem', { name: 'Duplicate…' }).click();
@@ -251,7 +253,7 @@ test('drafts survive reload; saving makes one revision with its reason', () =>
     await page.reload();
     await page.getByText('r1 · draft').waitFor();
     assert.equal(await prompt(page).inputValue(), 'Second.');
-    await page.getByLabel('Reason, for the history').fill('second try');
+    await field(page, 'Reason, for the history').fill('second try');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved drafted as revision 2').waitFor();
     const { items } = await suite.masque.api('GET', '/api/library/persona/drafted/history');

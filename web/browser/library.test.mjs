@@ -21,7 +21,7 @@ content = "x"
 
 const suite = useMasque({ toml: TOML }, async (masque) => {
   await masque.put('part', 'short-tone', { part_type: 'tone', content: 'Short, from the library.' }, { scope: 'shared' });
-  await masque.put('part', 'to-delete', { part_type: 'tone', content: 'x' });
+  await masque.put('part', 'ephemeral', { part_type: 'tone', content: 'x' });
   await masque.put('persona', 'keyed', { system_prompt: 'First.', description: 'By keyboard.' });
   for (const text of ['One.', 'Two.', 'Three.']) await masque.put('persona', 'storied', { system_prompt: text });
 });
@@ -31,19 +31,19 @@ test('search as you type; back restores the search; delete and undo', () =>
     await page.goto('/library/part');
     await page.getByRole('link', { name: 'plain-tone' }).first().waitFor();
     await page.keyboard.press('/');
-    await page.keyboard.type('delete');
-    await page.waitForURL(/q=delete/);
-    await page.getByRole('link', { name: 'to-delete' }).click();
-    await page.getByRole('heading', { name: 'to-delete' }).waitFor();
+    await page.keyboard.type('ephemeral');
+    await page.waitForURL(/q=ephemeral/);
+    await page.getByRole('link', { name: 'ephemeral' }).click();
+    await page.getByRole('heading', { name: 'ephemeral' }).waitFor();
     await page.goBack();
     await page.getByRole('searchbox').waitFor();
-    assert.equal(await page.getByRole('searchbox').inputValue(), 'delete');
-    await page.getByLabel('Select to-delete').check();
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'ephemeral');
+    await page.getByLabel('Select ephemeral').check();
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No part matches.').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('link', { name: 'to-delete' }).waitFor();
+    await page.getByRole('link', { name: 'ephemeral' }).waitFor();
   }));
 
 test('back brings the place in the list and the focus back', () =>

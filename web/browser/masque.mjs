@@ -180,7 +180,8 @@ class Line {
     this.#far = port;
   }
 
-  async open() {
+  /** `port` opens it again where it was. */
+  async open(port = 0) {
     this.server = net.createServer((near) => {
       const far = net.connect(this.#far, '127.0.0.1');
       const pair = { near, far };
@@ -197,7 +198,7 @@ class Line {
       far.on('end', () => near.end());
       if (this.#held) far.pause();
     });
-    await new Promise((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    await new Promise((resolve) => this.server.listen(port, '127.0.0.1', resolve));
     this.origin = `http://127.0.0.1:${this.server.address().port}`;
   }
 

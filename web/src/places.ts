@@ -26,6 +26,9 @@ export const places: readonly Place[] = [
   { place: 'templates', path: '/templates', load: () => import('./library/Templates.svelte') },
   { place: 'sessions', path: '/sessions', load: () => import('./sessions/SessionsPage.svelte'), group: 'sessions' },
   { place: 'session', path: '/sessions/:id', load: () => import('./sessions/SessionsPage.svelte'), group: 'sessions' },
+  { place: 'tracks', path: '/tracks', load: () => import('./tracks/TracksPage.svelte') },
+  { place: 'new-track', path: '/tracks/new', load: () => import('./tracks/NewTrack.svelte') },
+  { place: 'track', path: '/tracks/:id', load: () => import('./tracks/TrackPage.svelte') },
   { place: 'settings', path: '/settings', load: () => import('./settings/SettingsPage.svelte') },
   { place: 'persona-tests', path: '/personas/:name/tests', load: () => import('./tests/TestsPage.svelte') },
 ];

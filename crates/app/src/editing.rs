@@ -5,12 +5,15 @@
 
 mod chat;
 mod events;
+mod halving;
 mod journal;
 mod library_tools;
+mod locks;
 mod personas;
 mod piece;
 mod planning;
 mod proposal;
+mod question;
 mod run;
 mod seed_tools;
 mod source;
@@ -23,7 +26,10 @@ pub(crate) use chat::EDITOR;
 pub use chat::{ChatHistory, ChatTurn, ClearedChat};
 pub use events::{ChatEvent, ChatEvents};
 pub use library_tools::{Caller, LibraryOperation, LibraryTool, Reach};
-pub use proposal::{AppliedChange, AppliedProposal, EditorProposal, ProposalAnswer, ProposedDefinition};
+pub use locks::Locks;
+pub use proposal::{
+    AppliedChange, AppliedProposal, DismissedProposal, EditorProposal, ProposalAnswer, ProposedDefinition,
+};
 pub(crate) use run::EditingRun;
 pub(crate) use source::{EditorTools, fill_in};
 pub use stored_persona::StoredPersona;

@@ -15,6 +15,8 @@ mod sessions;
 pub use sessions::{ModelError, SessionError};
 mod testing;
 pub use testing::TestError;
+mod tracks;
+pub use tracks::TrackError;
 mod users;
 pub use users::Users;
 mod values;
@@ -76,6 +78,8 @@ pub enum Error {
     Model(#[from] ModelError),
     #[error(transparent)]
     Test(#[from] TestError),
+    #[error(transparent)]
+    Track(#[from] TrackError),
     /// An entry with errors is only deleted by force, because no history has its text.
     #[error("{0}")]
     BrokenEntry(Box<files::Problem>),
@@ -85,6 +89,10 @@ pub enum Error {
     Scopes(#[from] ::scopes::Error),
     #[error(transparent)]
     Sessions(#[from] ::sessions::Error),
+    #[error(transparent)]
+    Tracks(#[from] ::tracks::Error),
+    #[error(transparent)]
+    Worktrees(#[from] ::worktrees::Error),
 }
 
 /// The steps that were done before a failure.
@@ -138,6 +146,9 @@ impl Error {
             Self::Session(error) => error,
             Self::Model(error) => error,
             Self::Test(error) => error,
+            Self::Track(error) => error,
+            Self::Tracks(error) => error,
+            Self::Worktrees(error) => error,
             Self::Scopes(error) => error,
             Self::Sessions(error) => error,
             Self::BrokenEntry(problem) => &**problem,

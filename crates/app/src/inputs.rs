@@ -13,11 +13,14 @@ use serde_json::{Map, Value};
 
 mod choice;
 pub use choice::Choice;
+mod context;
+pub use context::ShowContext;
 mod entities;
 pub use entities::{
-    CompareRevisions, CreateFromTemplate, DraftPiece, DuplicateEntity, EntityHistory, EntityUsage,
-    ExplainDraft, ExportEntities, ExportLibrary, ImportEntities, LintLibrary, ListConflicts, ListTemplates,
-    PreviewPersona, PromoteEntity, RenameEntity, ResolveConflict, TagRevision, UntagRevision, WatchLibrary,
+    CompareRevisions, CreateFromTemplate, DraftPiece, DuplicateEntity, EntityHistory, EntityLocks,
+    EntityUsage, ExplainDraft, ExportEntities, ExportLibrary, ImportEntities, LintLibrary, ListConflicts,
+    ListTemplates, LockEntity, PreviewPersona, PromoteEntity, RenameEntity, ResolveConflict, TagRevision,
+    UnlockEntity, UntagRevision, WatchLibrary,
 };
 mod parse;
 pub use parse::{ExpectedType, InputError, parse};
@@ -37,11 +40,18 @@ pub(crate) use settable::{build, set_fields};
 mod sessions;
 pub use sessions::{
     ApplyProposal, Approve, ByCall, ByPersonaId, BySession, DecideCall, DecidePlan, DecisionWord,
-    EditorMessage, ListModels, PlanVerdict, SendMessage, SetSessionMode, UpdateSession, WatchSession,
+    DismissProposal, EditorMessage, ListModels, PlanVerdict, SendMessage, SetSessionMode, UpdateSession,
+    WatchSession,
 };
 
 mod testing;
 pub use testing::{ByTest, CompareTests, ListTests, TestOptions, TestPersona};
+
+mod tracks;
+pub use tracks::{
+    AnswerTicket, ApproveTickets, ByTicket, ByTrack, CancelTicket, CancelTrack, CleanTracks, DraftTrack,
+    JudgeResult, ListTracks, MergeTrack, RaiseCap, RetryTicket, StartTrack, WatchTrack, WrittenTrack,
+};
 
 /// Declares inputs with the same derives and a scope. Unknown fields are errors.
 macro_rules! inputs {

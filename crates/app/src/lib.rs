@@ -10,7 +10,7 @@ pub mod outputs;
 mod error;
 pub use error::{
     ArcError, Code, DocumentError, Done, Error, ErrorKind, HistoryError, ModelError, Remedy, Result,
-    ScopeError, SessionError, Subject, TagProblem, TestError, Users, ValueError,
+    ScopeError, SessionError, Subject, TagProblem, TestError, TrackError, Users, ValueError,
 };
 pub use persona::{AsReport, Report};
 
@@ -56,6 +56,7 @@ mod usage;
 mod tokens;
 pub use tokens::Tokenizer;
 
+pub mod conducting;
 pub mod editing;
 pub mod running;
 pub use running::{Runtime, RuntimeOptions};

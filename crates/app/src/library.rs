@@ -223,6 +223,18 @@ impl Library {
         Ok(self.scopes.names_with_prefix(kind, prefix, limit).await?)
     }
 
+    /// The generation under which answers may be kept that were read from now on, or kept answers may be
+    /// given. Each change of a definition or of a persona's state begins a new one, whoever makes it. `None`
+    /// while changes of others might go unnoticed.
+    pub fn generation(&self) -> Result<Option<u64>> {
+        Ok(self.scopes.generation()?)
+    }
+
+    /// Records the use of a persona whose kept answer is given.
+    pub fn note_use(&self, persona: &Name) {
+        self.scopes.database().usage().note(persona);
+    }
+
     /// How many personas were loaded since the library was opened.
     pub fn persona_loads(&self) -> u64 {
         self.scopes.database().usage().count()

@@ -13,6 +13,7 @@ mod conflicts;
 mod history;
 mod lint;
 mod preview;
+mod tracks;
 pub use carry::{Exported, ImportChange, ImportItem, ImportPlan, Promoted};
 pub use conflicts::{Conflict, ConflictList, FieldConflict, Resolved};
 pub(crate) use history::ask_for;
@@ -24,6 +25,12 @@ pub use lint::{FileRule, LintFinding, LintReport, LintRule};
 pub use preview::{
     LeftOutPiece, PersonaPreview, PreviewPoint, PreviewReason, PreviewTokens, TextBlock, TextOrigins,
     UsagePage,
+};
+
+pub use tracks::{
+    AttemptBoard, CleanedWorktree, CleanedWorktrees, Cleaning, CreatedTrack, DraftedTrack, MergeObstacle,
+    MergedTrack, PlannedContext, PlannedTicket, RoundBoard, TicketBoard, TicketNeed, TrackBoard, TrackItem,
+    TrackList, TrackPlan, TrackReport,
 };
 
 /// An entity in full, with its place and revision.

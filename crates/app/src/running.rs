@@ -7,6 +7,7 @@
 
 mod active_run;
 mod ask;
+mod conducting;
 mod consumption;
 mod decide;
 mod delegate;
@@ -26,6 +27,7 @@ mod own_tools;
 mod perform;
 mod prepare;
 mod preview;
+mod project_files;
 mod project_root;
 mod recent;
 mod record;
@@ -61,12 +63,14 @@ use tokio_util::sync::CancellationToken;
 use tools::{FixedTools, McpServers, ToolSource, Workspace};
 
 use crate::Library;
+use crate::conducting::Conducting;
 use crate::editing::LibraryTool;
 use crate::testing::LiveTests;
 use leases::Leases;
 use live_sessions::LiveSessions;
 use models::Models;
 use prepare::Personas;
+use project_files::ProjectFiles;
 use project_root::ProjectRoot;
 use recent::RecentConversations;
 use runner::SessionRunner;
@@ -85,6 +89,7 @@ pub(crate) use editing::EditingMessage;
 pub use grants::{AllGranted, Grants};
 pub(crate) use leases::busy;
 pub use live::{EventId, Reported};
+pub(crate) use meter::input_tokens;
 pub use meter::{Meter, SharedBudget};
 pub use models::{ModelList, ProviderModels};
 pub use own_tools::DELEGATE;
@@ -122,6 +127,10 @@ pub struct RuntimeOptions {
     pub cooldown: Duration,
     /// For personas without a limit of their own.
     pub max_tool_rounds: Option<u32>,
+    /// The personas and models of tiers for tracks that name none.
+    pub mma: conductor::Mma,
+    /// The directory of the worktrees of tracks. None: in the user's directory for state.
+    pub worktrees: Option<PathBuf>,
     /// Memory for the conversations of sessions that ran lately, so that a message does not read all of
     /// its session again.
     pub conversation_bytes: usize,
@@ -150,6 +159,8 @@ impl RuntimeOptions {
             grants: Arc::new(AllGranted),
             cooldown: Self::COOLDOWN,
             max_tool_rounds: None,
+            mma: conductor::Mma::default(),
+            worktrees: None,
             conversation_bytes: Self::CONVERSATION_BYTES,
         }
     }
@@ -171,9 +182,11 @@ impl Runtime {
     pub fn new(library: Library, options: RuntimeOptions) -> Self {
         let RuntimeOptions { providers, mcp_servers, shell, guard, fetch, sources: further, .. } = options;
         let RuntimeOptions { prices, env_allow, environment, root, grants, cooldown, .. } = options;
-        let RuntimeOptions { max_tool_rounds, conversation_bytes, library_tools, .. } = options;
+        let RuntimeOptions { max_tool_rounds, conversation_bytes, library_tools, mma, worktrees, .. } =
+            options;
         let scopes = library.scopes.clone();
-        let workspace = Arc::new(Workspace::new(shell, guard.with_included(move || scopes.included())));
+        let workspace =
+            Arc::new(Workspace::new(shell.clone(), guard.with_included(move || scopes.included())));
         let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::clone(&workspace) as Arc<dyn ToolSource>];
         if let Some(settings) = &fetch {
             sources.push(Arc::new(FixedTools::fetch(settings)));
@@ -197,12 +210,15 @@ impl Runtime {
                 grants,
             },
             models: Arc::new(Models::new(providers, prices, environment, cooldown)),
+            files: ProjectFiles::new(library.clone(), Arc::clone(&workspace)),
             workspace,
+            shell,
             sources,
             library_tools: library_tools.into(),
             max_tool_rounds,
             stopping: CancellationToken::new(),
         };
+        let conducting = Conducting::new(library.scopes.database().engine(), mma, worktrees);
         let project = ProjectRoot::new(root);
         let runner = Arc::new(SessionRunner {
             library,
@@ -214,6 +230,7 @@ impl Runtime {
             starter,
             project,
             tests: LiveTests::default(),
+            conducting,
         });
         Self { runner }
     }
@@ -226,7 +243,7 @@ impl Runtime {
     #[boxed]
     pub async fn finish(&self, patience: Duration) {
         let ended = async {
-            while self.active_runs() > 0 {
+            while self.active_runs() > 0 || self.tests().has_running() || self.conducting().is_working() {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
@@ -244,6 +261,8 @@ impl Runtime {
     #[boxed]
     pub async fn stop(&self) {
         self.runner.starter.stopping.cancel();
+        // Their claims are free for other processes at once.
+        self.conducting().stop().await;
         self.tests().cancel_all();
         for live in self.runner.live.all() {
             live.run.interrupt();

@@ -147,14 +147,17 @@ impl Library {
             other => other,
         })?;
         copied.push(EntityRef { kind, name: name.clone() });
-        if kind == Kind::Persona {
-            self.carry_state(write, name).await?;
-        }
-        Ok(())
+        self.carry_state(write, kind, name).await
     }
 
-    /// The stage of a builtin persona and the chat about it go on with its copy.
-    pub(crate) async fn carry_state(&self, write: &mut Write, name: &Name) -> Result<()> {
+    /// The locks of a builtin go on with its copy, and so do the stage of a persona and the chat about it.
+    pub(crate) async fn carry_state(&self, write: &mut Write, kind: Kind, name: &Name) -> Result<()> {
+        for field in self.scopes.locked_fields(Scope::Builtin, kind, name).await? {
+            write.put_lock(kind, name, &field).await?;
+        }
+        if kind != Kind::Persona {
+            return Ok(());
+        }
         self.carry_stage(write, name, Scope::Builtin).await?;
         match self.scopes.editing_session(Scope::Builtin, name).await? {
             Some(session) => Ok(write.set_editing_session(name, session).await?),

@@ -6,7 +6,9 @@
 
 mod agent_loop;
 mod bare;
+mod context_tree;
 mod files;
+mod git;
 mod http_load;
 mod import;
 mod library;
@@ -14,7 +16,9 @@ mod mcp_load;
 mod mcp_start;
 mod preview;
 mod process;
+mod recall;
 mod report;
+mod scheduling;
 mod wire;
 
 use anyhow::{Result, bail};
@@ -28,6 +32,9 @@ fn main() -> Result<()> {
         ["import"] => run(import::measure()),
         ["loop"] => run(agent_loop::measure()),
         ["preview"] => run(preview::measure()),
+        ["context", rest @ ..] => context_tree::measure(rest),
+        ["conductor"] => scheduling::measure(),
+        ["recall", rest @ ..] => recall::measure(rest),
         ["loop-model", script] => run(agent_loop::play(script)),
         ["loop-bare", url, requests] => run(agent_loop::bare(url, requests)),
         ["loop-masque", url, directory, earlier] => run(agent_loop::subject(url, directory, earlier)),
@@ -39,7 +46,8 @@ fn main() -> Result<()> {
         ["bare-http", answer] => run(bare::serve_http(answer)),
         ["bare-stdio", answer] => run(bare::serve_stdio(answer)),
         _ => bail!(
-            "usage: cargo xtask bench library [LARGEST] | files [LARGEST] | http | import | loop | mcp | preview"
+            "usage: cargo xtask bench library [LARGEST] | files [LARGEST] | http | import | loop | mcp | preview \
+             | context [FILES] | conductor | recall [REPOSITORY]"
         ),
     }
 }

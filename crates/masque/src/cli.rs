@@ -50,6 +50,14 @@ pub(crate) use run::{
 mod testing;
 pub(crate) use testing::{CompareArgs, TestArgs, TestFormat};
 
+mod conduct;
+pub(crate) use conduct::{
+    CapArgs, CleanArgs, ConductArgs, ConductCommand, ConductOrder, ListTracksArgs, MergeArgs, TrackLogArgs,
+};
+
+mod context;
+pub(crate) use context::{ContextArgs, ContextOf};
+
 mod listen;
 mod rehearse;
 pub(crate) use rehearse::RehearseArgs;
@@ -60,7 +68,7 @@ pub(crate) use help::{SHORT_NAMES, command};
 mod system;
 pub(crate) use system::{
     Client, CompletionsArgs, ConnectArgs, CopyArgs, DEFAULT_ADDRESS, DbCommand, DisconnectArgs, DoctorArgs,
-    InitArgs, ManArgs, McpArgs, PruneArgs, ServeArgs, TrustArgs,
+    InitArgs, ManArgs, McpArgs, PruneArgs, SchemaArgs, SchemaOf, ServeArgs, TrustArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -139,8 +147,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Serve a scripted model, or record and replay a real one
     Rehearse(RehearseArgs),
-    /// Print the JSON Schema of a personas.toml, for editors
-    Schema,
+    /// Print the JSON Schema of a personas.toml or a track.toml, for editors
+    Schema(SchemaArgs),
     /// Print a shell completion script
     Completions(CompletionsArgs),
     /// Print or write the manual pages

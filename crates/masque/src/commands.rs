@@ -17,6 +17,10 @@ mod run;
 mod sessions;
 mod testing;
 
+mod conduct;
+pub(crate) use conduct::find as track_ids;
+mod context;
+
 mod list;
 mod pages;
 mod search;
@@ -127,11 +131,11 @@ pub(crate) async fn run(cli: Cli, output: &mut Output) -> Result<()> {
             output.finish_paging().and(outcome)
         }
         Command::Rehearse(args) => rehearse::run(args, output).await,
-        Command::Schema => {
+        Command::Schema(args) => {
             if !global.no_pager {
                 output.start_paging();
             }
-            let outcome = schema::run(output);
+            let outcome = schema::run(&args, output);
             output.finish_paging().and(outcome)
         }
         Command::Completions(args) => completions::run(&args, output),
@@ -161,7 +165,8 @@ fn is_paged(command: &LibraryCommand) -> bool {
 /// The same for commands about runs. `test` and `compare` are missing: they say first what they may cost.
 fn is_read(command: &RunCommand) -> bool {
     match command {
-        RunCommand::Models(_) => true,
+        RunCommand::Models(_) | RunCommand::Context(_) => true,
+        RunCommand::Conduct(args) => args.is_read(),
         RunCommand::Plan(args) => !args.approve && args.send_back.is_none(),
         RunCommand::Sessions(args) => matches!(
             args.command,
@@ -185,6 +190,8 @@ async fn with_models(
         RunCommand::Models(args) => models::run(&args, workspace, output).await,
         RunCommand::Test(args) => testing::test(args, workspace, output).await,
         RunCommand::Compare(args) => testing::compare(args, workspace, output).await,
+        RunCommand::Conduct(args) => conduct::run(*args, workspace, verbose, output).await,
+        RunCommand::Context(args) => context::run(args, workspace, output).await,
     }
 }
 

@@ -112,6 +112,7 @@ enum Subject {
     /// `TYPE=PART`.
     Override,
     Session,
+    Track,
 }
 
 impl Subject {
@@ -145,6 +146,10 @@ impl Subject {
             ("show" | "compile", "revision") => Self::Revision,
             ("tag", "delete") => Self::Tag,
             ("chat" | "run" | "plan", "session") => Self::Session,
+            (path, "id") if path.starts_with("conduct ") => Self::Track,
+            ("conduct", "resume") => Self::Track,
+            ("conduct retry", "persona") => Self::Named(Kind::Persona),
+            ("context", "words") => Self::Named(Kind::ContextPreset),
             (path, "id") if path.starts_with("sessions ") => Self::Session,
             (path, "name") => Self::Named(kind_of(path.strip_prefix("update ")?).ok()?),
             // The kind may be open.
@@ -170,6 +175,7 @@ impl ValueCompleter for Completer {
         let found = match self.subject {
             Subject::Named(kind) => candidates::names(&[kind], current, &self.typed),
             Subject::Session => candidates::sessions(current, &self.typed),
+            Subject::Track => candidates::tracks(current, &self.typed),
             Subject::Sequence(kinds) => self.sequence(kinds, &words, current),
             Subject::Template => app::builtin_names(Kind::Persona).iter().map(ToString::to_string).collect(),
             Subject::Revision => self.recorded(&words, candidates::revisions),

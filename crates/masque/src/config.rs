@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use app::Code;
+use conductor::Mma;
 use llm::{ModelRef, Price, Prices};
 use providers::Providers;
 use serde::Deserialize;
@@ -23,13 +24,14 @@ mod setting_error;
 pub(crate) use setting_error::SettingError;
 
 /// The tables and their keys. None if the keys are free or checked elsewhere.
-const KNOWN: [(&str, Option<&[&str]>); 9] = [
+const KNOWN: [(&str, Option<&[&str]>); 10] = [
     ("env", Some(&["allow"])),
     ("providers", None),
     ("prices", None),
     ("mcp_servers", None),
     ("tools", Some(&["files", "shell", "fetch"])),
     ("run", Some(&["max_tool_rounds", "escalation_cooldown_s"])),
+    ("mma", Some(&["default_personas", "default_models"])),
     ("history", Some(&["keep"])),
     ("lint", Some(&["part_tokens"])),
     ("telemetry", Some(&["endpoint"])),
@@ -58,6 +60,8 @@ pub(crate) struct Config {
     pub(crate) max_tool_rounds: Option<u32>,
     /// How long a fallback model stays in use.
     pub(crate) escalation_cooldown: Option<Duration>,
+    /// Personas and models of tiers, for tracks that name none.
+    pub(crate) mma: Mma,
     /// Revisions that servers keep of each entity. None keeps all.
     pub(crate) history_keep: Option<usize>,
     /// Lint warns about parts with more tokens than this.
@@ -77,6 +81,7 @@ struct File {
     mcp_servers: BTreeMap<String, ServerSettings>,
     tools: Tools,
     run: Run,
+    mma: Mma,
     history: History,
     lint: Lint,
     telemetry: Telemetry,
@@ -148,7 +153,7 @@ impl Config {
             toml::from_str(text).map_err(|error| SettingError::syntax(&error))?;
         let file = app::inputs::parse(&fields);
         let file = file.map_err(|error| SettingError::input(&error, &fields, table))?;
-        let File { env, providers, prices, mcp_servers, tools, run, history, lint, telemetry } = file;
+        let File { env, providers, prices, mcp_servers, tools, run, mma, history, lint, telemetry } = file;
         if let Err(error) = Providers::build(providers.clone(), &|_| None) {
             return Err(SettingError::new(error.to_string(), key_offset(table, &error.place)));
         }
@@ -201,6 +206,7 @@ impl Config {
             fetch: Some(tools.fetch).filter(|fetch| fetch.enabled),
             max_tool_rounds: run.max_tool_rounds.and_then(|rounds| u32::try_from(rounds).ok()),
             escalation_cooldown: run.escalation_cooldown_s.map(Duration::from_secs),
+            mma,
             history_keep: history.keep,
             lint_part_tokens: lint.part_tokens,
             trace_endpoint: telemetry.endpoint,

@@ -47,6 +47,7 @@ pub(crate) async fn open(workspace: &Workspace) -> Result<Runtime> {
         grants: Arc::new(UserGrants { directories: directories.clone(), project: project.cloned() }),
         cooldown: config.escalation_cooldown.unwrap_or(RuntimeOptions::COOLDOWN),
         max_tool_rounds: config.max_tool_rounds,
+        mma: config.mma.clone(),
         ..RuntimeOptions::new(providers)
     };
     Ok(Runtime::new(library.clone(), options))

@@ -41,7 +41,12 @@ pub(crate) fn notice(notice: &Notice) -> String {
             "this persona says nothing: give it a system_prompt, a summary or parts".to_owned()
         }
         Notice::UnusedSettings { fields } => {
-            format!("runs do not use {} yet", fields.join(" and "))
+            format!("no project is open, so {} has no effect", fields.join(" and "))
+        }
+        Notice::FilesShown { files, tokens, budget, left_out } => {
+            let files = if *files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+            let rest = if *left_out == 0 { String::new() } else { format!("; {left_out} left out") };
+            format!("the prompt has {files} of the project, {tokens} of {budget} tokens{rest}")
         }
         Notice::UnfilledPlaceholders { placeholders } => {
             let places: Vec<String> = placeholders.iter().map(place).collect();

@@ -12,7 +12,7 @@ pub const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
     ("trust", "only the person at this machine may trust a project"),
     ("doctor", "checks the configuration of this machine"),
     ("rehearse", "plays a scripted model, for tests"),
-    ("schema", "prints the JSON Schema of personas.toml, for editors"),
+    ("schema", "prints the JSON Schemas of personas.toml and track.toml, for editors"),
     ("completions", "prints a completion script for a shell"),
     ("man", "writes the manual pages"),
     ("sessions export", "prints the turns of a session, which get_session has"),

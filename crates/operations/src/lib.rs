@@ -10,7 +10,7 @@
 mod operation;
 pub use operation::{
     Absence, CallError, Cli, Context, Effect, Front, Http, Mcp, Media, Method, Operation, OperationFn, Route,
-    RunCall, RunStream, RunTestEvents,
+    RunCall, RunStream, RunTestEvents, RunTrackEvents,
 };
 
 mod outcome;

@@ -1,5 +1,6 @@
 //! One operation: its name, its effect, and the fronts that offer it.
 
+use app::conducting::TrackEvents;
 use app::running::Subscription;
 use app::testing::TestEvents;
 use app::{AsReport, Author, Code, Library, LintOptions, Remedy, Runtime, Subject};
@@ -174,6 +175,8 @@ pub enum OperationFn {
     Chat(RunStream),
     /// Streams a test run's events.
     TestEvents(RunTestEvents),
+    /// Streams a track's events.
+    TrackEvents(RunTrackEvents),
     /// The library's events; each front keeps a log of its own.
     LibraryEvents,
 }
@@ -186,6 +189,9 @@ pub type RunStream =
 
 pub type RunTestEvents =
     for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<TestEvents, CallError>>;
+
+pub type RunTrackEvents =
+    for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<TrackEvents, CallError>>;
 
 /// The caller and the resources of a call.
 #[derive(Clone, Copy)]

@@ -3,14 +3,19 @@
 use std::sync::Arc;
 
 use app::Rendered;
-use app::editing::{AppliedProposal, ChatHistory, ClearedChat, ProposalAnswer, StoredPersona, UndoneTurn};
+use app::editing::{
+    AppliedProposal, ChatHistory, ClearedChat, DismissedProposal, Locks, ProposalAnswer, StoredPersona,
+    UndoneTurn,
+};
 use app::outputs::{
-    CompiledPersona, ConflictList, Deleted, Exported, FullEntity, History, ImportPlan, LintReport, Manifest,
-    Page, PersonaPreview, Promoted, Resolved, RevisionDiff, RolledBack, StageState, Tagged, Untagged,
-    UsagePage, WriteAction, Written,
+    CleanedWorktrees, CompiledPersona, ConflictList, CreatedTrack, Deleted, DraftedTrack, Exported,
+    FullEntity, History, ImportPlan, LintReport, Manifest, MergedTrack, Page, PersonaPreview, Promoted,
+    Resolved, RevisionDiff, RolledBack, StageState, Tagged, TrackBoard, TrackList, TrackPlan, TrackReport,
+    Untagged, UsagePage, WriteAction, Written,
 };
 use app::running::{CallPreview, ModelList, SessionList, SessionView};
 use app::testing::{StartedTest, TestList, TestReport};
+use context::Context;
 use persona::Scope;
 use persona::explain::Explanation;
 use serde::Serialize;
@@ -117,16 +122,22 @@ without_facts!(
     CallPreview,
     Cancelled,
     ChatHistory,
+    CleanedWorktrees,
     ClearedChat,
     CompiledPersona,
     ConflictList,
+    Context,
     Deleted,
+    DismissedProposal,
+    DraftedTrack,
     Explanation,
     Exported,
     History,
     ImportPlan,
     LintReport,
+    Locks,
     Manifest,
+    MergedTrack,
     ModelList,
     Page,
     PersonaPreview,
@@ -142,6 +153,10 @@ without_facts!(
     Tagged,
     TestList,
     TestReport,
+    TrackBoard,
+    TrackList,
+    TrackPlan,
+    TrackReport,
     Undone,
     UndoneTurn,
     Untagged,
@@ -155,6 +170,12 @@ impl Facts for StartedTest {
 
     fn is_under_way(&self) -> bool {
         true
+    }
+}
+
+impl Facts for CreatedTrack {
+    fn location(&self) -> Option<String> {
+        Some(format!("/api/tracks/{}", self.id))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::Operation;
 mod arcs;
 mod carry;
 mod checks;
+mod context;
 mod editing;
 mod entities;
 mod events;
@@ -18,6 +19,7 @@ mod pieces;
 mod previews;
 mod sessions;
 mod testing;
+mod tracks;
 pub(crate) use sessions::{Cancelled, NewSession, PlanText, SessionDeleted, Undone};
 
 /// Operations that belong together.
@@ -53,6 +55,8 @@ pub fn groups() -> &'static [Group] {
         Group { title: "The editing agent", of_sessions: true, operations: editing::OPERATIONS },
         group("Previews, templates and usage", previews::OPERATIONS),
         Group { title: "Tests", of_sessions: true, operations: testing::OPERATIONS },
+        Group { title: "Files in prompts", of_sessions: true, operations: context::OPERATIONS },
+        Group { title: "Tracks", of_sessions: true, operations: tracks::OPERATIONS },
     ];
     GROUPS
 }

@@ -7,7 +7,6 @@ use std::fmt;
 
 use app::{AsReport, Code, Remedy};
 use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
-use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -114,11 +113,10 @@ impl Access {
     /// `Authorization: Bearer` decides if it is there, else the cookie. The cookie counts only for requests
     /// of our own page: to a browser, all ports of this machine are one site, so it also sends the cookie
     /// with requests of pages that other programs serve here.
-    pub(crate) fn caller(&self, parts: &Parts) -> Result<Caller, AccessError> {
+    pub(crate) fn caller(&self, method: &Method, headers: &HeaderMap) -> Result<Caller, AccessError> {
         if self.token.is_none() {
             return Ok(Caller::Anyone);
         }
-        let headers = &parts.headers;
         if headers.contains_key(AUTHORIZATION) {
             let sent = bearer(headers).ok_or(AccessError::NoToken)?;
             return if self.is_token(sent) { Ok(Caller::Owner) } else { Err(AccessError::WrongToken) };
@@ -128,7 +126,7 @@ impl Access {
         if !cookies.any(|sent| self.is_token(sent)) {
             return Err(AccessError::WrongToken);
         }
-        if is_own_page(&parts.method, headers) { Ok(Caller::Owner) } else { Err(AccessError::ForeignPage) }
+        if is_own_page(method, headers) { Ok(Caller::Owner) } else { Err(AccessError::ForeignPage) }
     }
 
     /// True if a client sent the token, or needs none.

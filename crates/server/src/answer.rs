@@ -1,7 +1,7 @@
 //! A complete answer, before it becomes a response.
 
 use app::StoredAnswer;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
@@ -13,12 +13,12 @@ use crate::request_error::RequestError;
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: String,
+    pub(crate) body: Bytes,
 }
 
 impl Answer {
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: String::new() }
+        Self { status, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
     /// The same answer, to be kept.
@@ -30,7 +30,8 @@ impl Answer {
         StoredAnswer {
             status: self.status.as_u16(),
             headers: headers.collect(),
-            body: (self.body.len() <= KEPT_ANSWER_BYTES).then(|| self.body.clone()),
+            body: (self.body.len() <= KEPT_ANSWER_BYTES)
+                .then(|| String::from_utf8_lossy(&self.body).into_owned()),
         }
     }
 
@@ -40,15 +41,22 @@ impl Answer {
         let headers = stored.headers.into_iter().filter_map(|(name, value)| {
             Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
         });
-        Ok(Self { status, headers: headers.collect(), body: stored.body.ok_or(RequestError::NotKept)? })
+        let body = stored.body.ok_or(RequestError::NotKept)?.into();
+        Ok(Self { status, headers: headers.collect(), body })
+    }
+}
+
+impl From<Answer> for Response {
+    fn from(answer: Answer) -> Self {
+        let mut response = Self::new(Body::from(answer.body));
+        *response.status_mut() = answer.status;
+        *response.headers_mut() = answer.headers;
+        response
     }
 }
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
-        let mut response = Response::new(Body::from(self.body));
-        *response.status_mut() = self.status;
-        *response.headers_mut() = self.headers;
-        response
+        self.into()
     }
 }

@@ -21,7 +21,7 @@ use operations::{
     BoxedOutcome, CallError, Context, Effect, Front, Media, Method, Operation, OperationFn, Route, RunCall,
     schema,
 };
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::capacity::Capacity;
@@ -30,14 +30,15 @@ use crate::events::{Events, LAST_EVENT_ID};
 use crate::extract::{self, Fields};
 use crate::front::Answered;
 use crate::idempotency::{self, Begun, REPLAYED, RequestKey};
-use crate::limits::{EVENT_RETRY_AFTER_S, REQUEST_TIMEOUT};
+use crate::kept_reads::{self, Keeping, KeptReads};
+use crate::limits::REQUEST_TIMEOUT;
 use crate::metrics::{Metrics, Open};
+use crate::open_streams::{OpenStreams, StreamOf};
 use crate::problem::Problem;
-use crate::request_error::RequestError;
 use crate::result::{ApiResult, run_to_completion, within};
 use crate::serve::OpenConnections;
 use crate::session_stream::{self, Ending, Form, Opening};
-use crate::{api_docs, conditional, problem_header, test_stream};
+use crate::{api_docs, conditional, problem_header, test_stream, track_stream};
 
 mod streams;
 use streams::Opened;
@@ -55,17 +56,19 @@ struct ApiState {
     author: Author,
     lint: LintOptions,
     events: Events,
-    streams: Arc<Semaphore>,
-    most_streams: usize,
+    streams: OpenStreams,
     metrics: Arc<Metrics>,
+    kept: Arc<KeptReads>,
     ending: Ending,
 }
 
 /// A request line and the operation behind it.
 #[derive(Debug)]
-struct Endpoint {
-    operation: &'static Operation,
+pub(crate) struct Endpoint {
+    pub(crate) operation: &'static Operation,
     route: Route,
+    /// The path with plain segments.
+    pub(crate) path: String,
     /// The fields of the input, made by the first request.
     known: OnceLock<Vec<InputField>>,
 }
@@ -77,16 +80,17 @@ pub(crate) fn routes(
     user: Option<String>,
     lint: LintOptions,
     metrics: Arc<Metrics>,
+    kept: Arc<KeptReads>,
 ) -> Router {
     let library = runtime.library().clone();
-    let Capacity { session_streams: most_streams, event_streams, .. } = Capacity::of_process();
+    let Capacity { session_streams, event_streams, .. } = Capacity::of_process();
     let state = Arc::new(ApiState {
         author: Author::new(user.unwrap_or_else(|| FRONT.to_owned()), FRONT),
         lint,
         events: Events::new(library.clone(), event_streams),
-        streams: Arc::new(Semaphore::new(most_streams)),
-        most_streams,
+        streams: OpenStreams::new(session_streams),
         metrics,
+        kept,
         ending: Ending::new(runtime.clone()),
         runtime,
     });
@@ -95,10 +99,12 @@ pub(crate) fn routes(
         let router = if group.of_sessions { &mut of_sessions } else { &mut of_library };
         for operation in group.operations {
             for route in operation.http.routes() {
-                let endpoint = Arc::new(Endpoint { operation, route, known: OnceLock::new() });
+                let path = route.path();
+                let known = OnceLock::new();
+                let endpoint = Arc::new(Endpoint { operation, route, path: path.clone(), known });
                 let state = Arc::clone(&state);
                 let handler = on(filter(route.method), move |request| handle(state, endpoint, request));
-                *router = std::mem::take(router).route(&route.path(), handler);
+                *router = std::mem::take(router).route(&path, handler);
             }
         }
     }
@@ -115,14 +121,13 @@ async fn describe(headers: HeaderMap) -> ApiResult<Response> {
     static DOCUMENT: LazyLock<String> =
         LazyLock::new(|| operations::openapi(env!("CARGO_PKG_VERSION")).to_string());
     static TAG: LazyLock<String> = LazyLock::new(|| conditional::hash(&DOCUMENT));
-    let tag = TAG.clone();
-    if Conditions::read(&headers)?.has(&tag) {
-        return Ok(conditional::not_modified(Some(tag)).into_response());
+    if Conditions::read(&headers)?.has(&TAG) {
+        return Ok(conditional::not_modified(Some(&TAG)).into_response());
     }
     let mut response = Response::new(Body::from(DOCUMENT.as_str()));
     response.extensions_mut().insert(Answered("openapi"));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    conditional::insert(response.headers_mut(), Some(tag));
+    conditional::insert(response.headers_mut(), Some(&TAG));
     Ok(response)
 }
 
@@ -144,19 +149,19 @@ impl Endpoint {
     fn takes(&self, field: &str) -> bool {
         self.known().iter().any(|known| known.name == field)
     }
+
+    /// True if the answer to these fields is kept. Revisions of the past are not: their history may be
+    /// pruned, and one is seldom read twice.
+    fn keeps(&self, fields: &Fields) -> bool {
+        self.route.method == Method::Get
+            && kept_reads::is_kept(self.operation.name)
+            && !fields.contains_key("revision")
+    }
 }
 
 impl ApiState {
     fn library(&self) -> &Library {
         self.runtime.library()
-    }
-
-    /// Reserves a stream before anything starts for it.
-    fn slot(&self) -> ApiResult<OwnedSemaphorePermit> {
-        Arc::clone(&self.streams).try_acquire_owned().map_err(|_| {
-            let error = RequestError::TooManyStreams { what: "sessions", most: self.most_streams };
-            Problem::from(error).retry_after(EVENT_RETRY_AFTER_S)
-        })
     }
 }
 
@@ -175,7 +180,9 @@ async fn handle(state: Arc<ApiState>, endpoint: Arc<Endpoint>, request: Request)
 async fn measure(state: Arc<ApiState>, request: Request) -> Response {
     let connections = request.extensions().get::<OpenConnections>();
     let open = Open {
-        session_streams: state.most_streams - state.streams.available_permits(),
+        session_streams: state.streams.count(StreamOf::Sessions),
+        test_streams: state.streams.count(StreamOf::Tests),
+        track_streams: state.streams.count(StreamOf::Tracks),
         event_streams: state.events.open_streams(),
         connections: connections.map(OpenConnections::count),
     };
@@ -198,7 +205,12 @@ async fn respond(
         OperationFn::Call(run) => {
             let conditions = Conditions::read(&parts.headers)?;
             conditions.apply(endpoint.operation, |field| endpoint.takes(field), &mut fields)?;
-            let call = Call { state, endpoint, run, fields, conditions };
+            let keeping = endpoint.keeps(&fields).then(|| {
+                let named = fields.get("name").and_then(Value::as_str);
+                KeptReads::begin(&endpoint, &parts.uri, named, state.library())
+            });
+            let keeping = keeping.flatten();
+            let call = Call { state, endpoint, run, fields, conditions, keeping };
             let answered = async {
                 match effect {
                     Effect::Read => call.answer().await,
@@ -219,7 +231,7 @@ async fn respond(
             }
             let opening =
                 if endpoint.route.method == Method::Get { Opening::Resumable } else { Opening::Plain };
-            let slot = state.slot()?;
+            let slot = state.streams.slot(StreamOf::Sessions)?;
             let ending = state.ending.clone();
             let opened = run_to_completion(streams::open(state, run, fields, key));
             Ok(match within(REQUEST_TIMEOUT, effect, opened).await? {
@@ -235,12 +247,23 @@ async fn respond(
             })
         }
         OperationFn::TestEvents(run) => {
-            let slot = state.slot()?;
+            let slot = state.streams.slot(StreamOf::Tests)?;
             let author = || state.author.clone();
             let events = within(REQUEST_TIMEOUT, effect, async {
                 run(&context(&state, &author), fields).await.map_err(Problem::from)
             });
-            Ok(test_stream::answer(events.await?, stopping, slot))
+            Ok(test_stream::answer(events.await?, (stopping, state.ending.clone()), slot))
+        }
+        OperationFn::TrackEvents(run) => {
+            if let Some(seq) = last_event_id(parts).and_then(|id| id.trim().parse::<u64>().ok()) {
+                fields.insert("after".to_owned(), seq.into());
+            }
+            let slot = state.streams.slot(StreamOf::Tracks)?;
+            let author = || state.author.clone();
+            let events = within(REQUEST_TIMEOUT, effect, async {
+                run(&context(&state, &author), fields).await.map_err(Problem::from)
+            });
+            Ok(track_stream::answer(events.await?, stopping, slot))
         }
         OperationFn::LibraryEvents => Ok(state.events.open(last_event_id(parts).as_deref(), stopping)),
     }
@@ -258,6 +281,7 @@ struct Call {
     run: RunCall,
     fields: Fields,
     conditions: Conditions,
+    keeping: Option<Keeping>,
 }
 
 impl Call {
@@ -265,7 +289,12 @@ impl Call {
         let author = || self.state.author.clone();
         let done = (self.run)(&context(&self.state, &author), self.fields).await;
         let outcome = done.map_err(|refused| self.conditions.problem(refused))?;
-        finish(self.endpoint.operation, &outcome, &self.conditions)
+        let operation = self.endpoint.operation;
+        let (answer, tag) = finish(operation, &outcome)?;
+        if let (Some(keeping), Some(tag)) = (self.keeping, &tag) {
+            self.state.kept.keep(keeping, &answer, tag);
+        }
+        Ok(self.conditions.apply_to(operation, answer, tag.as_deref()))
     }
 
     /// Runs once for each key.
@@ -292,10 +321,10 @@ fn context<'a>(state: &'a ApiState, author: &'a (dyn Fn() -> Author + Send + Syn
     }
 }
 
-/// The answer of a finished operation.
-fn finish(operation: &Operation, outcome: &BoxedOutcome, conditions: &Conditions) -> ApiResult<Answer> {
+/// The answer of a finished operation, and its tag.
+fn finish(operation: &Operation, outcome: &BoxedOutcome) -> ApiResult<(Answer, Option<String>)> {
     let (content_type, body) = match operation.media {
-        Media::Nothing => return Ok(Answer::empty(StatusCode::NO_CONTENT)),
+        Media::Nothing => return Ok((Answer::empty(StatusCode::NO_CONTENT), None)),
         Media::Json | Media::Events => ("application/json", outcome.json().map_err(CallError::Json)?),
         Media::Markdown => {
             let value = outcome.value().map_err(CallError::Json)?;
@@ -303,17 +332,14 @@ fn finish(operation: &Operation, outcome: &BoxedOutcome, conditions: &Conditions
         }
     };
     let tag = conditional::tag(operation, outcome, &body);
-    if conditions.is_current(operation, tag.as_ref()) {
-        return Ok(conditional::not_modified(tag));
-    }
-    let mut answer = Answer { body, ..Answer::empty(StatusCode::OK) };
+    let mut answer = Answer { body: body.into(), ..Answer::empty(StatusCode::OK) };
     answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    conditional::insert(&mut answer.headers, tag);
+    conditional::insert(&mut answer.headers, tag.as_deref());
     if let Some(location) = outcome.location() {
         answer.status = if outcome.is_under_way() { StatusCode::ACCEPTED } else { StatusCode::CREATED };
         if let Ok(location) = HeaderValue::try_from(location) {
             answer.headers.insert(http::header::LOCATION, location);
         }
     }
-    Ok(answer)
+    Ok((answer, tag))
 }

@@ -44,7 +44,7 @@ pub(crate) async fn answer(headers: HeaderMap) -> ApiResult<Response> {
         false => plain_page::answer(StatusCode::OK, html.as_str()),
     };
     response.extensions_mut().insert(Answered("docs"));
-    conditional::insert(response.headers_mut(), Some(tag.clone()));
+    conditional::insert(response.headers_mut(), Some(tag));
     Ok(response)
 }
 

@@ -104,9 +104,12 @@ impl Conditions {
         }
     }
 
-    /// True if the client's copy is current.
-    pub(crate) fn is_current(&self, operation: &Operation, tag: Option<&String>) -> bool {
-        operation.effect == Effect::Read && tag.is_some_and(|tag| self.has(tag))
+    /// The same answer, or the news that the client's copy of it is current.
+    pub(crate) fn apply_to(&self, operation: &Operation, answer: Answer, tag: Option<&str>) -> Answer {
+        match tag.filter(|tag| operation.effect == Effect::Read && self.has(tag)) {
+            Some(tag) => not_modified(Some(tag)),
+            None => answer,
+        }
     }
 
     /// True if the client has a copy with this tag.
@@ -135,13 +138,13 @@ pub(crate) fn hash(body: &str) -> String {
     format!("\"{hex}\"")
 }
 
-pub(crate) fn insert(headers: &mut HeaderMap, tag: Option<String>) {
+pub(crate) fn insert(headers: &mut HeaderMap, tag: Option<&str>) {
     if let Some(value) = tag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
         headers.insert(ETAG, value);
     }
 }
 
-pub(crate) fn not_modified(tag: Option<String>) -> Answer {
+pub(crate) fn not_modified(tag: Option<&str>) -> Answer {
     let mut answer = Answer::empty(StatusCode::NOT_MODIFIED);
     insert(&mut answer.headers, tag);
     answer

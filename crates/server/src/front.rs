@@ -4,19 +4,22 @@
 //! its answer. Behind this, no handler sees a token.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use app::{AsReport as _, Report};
-use axum::extract::{Request, State};
+use app::{AsReport as _, Library, Report};
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, COOKIE, WWW_AUTHENTICATE};
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode, Uri};
+use hyper::body::Body as HttpBody;
 use mcp::http::check_loopback;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Level, Span};
 
 use crate::access::Access;
+use crate::conditional::Conditions;
 use crate::extract::shown;
+use crate::kept_reads::KeptReads;
 use crate::metrics::Metrics;
 use crate::place::Place;
 use crate::problem::Problem;
@@ -29,6 +32,8 @@ use crate::{login, secure_headers, spans};
 pub(crate) struct Front {
     pub(crate) access: Access,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) library: Library,
+    pub(crate) kept: Arc<KeptReads>,
 }
 
 /// The operation that answered, for metrics and logs. Handlers put it into the extensions of a response.
@@ -40,13 +45,14 @@ pub(crate) async fn admit(State(front): State<Arc<Front>>, mut request: Request,
     let started = Instant::now();
     let id = RequestId::of(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let trace = spans::of_request(&request, &id);
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let trace = spans::of_request(&request, route, &id);
     // An error of any crate carries the id, so the span has the level of errors.
     if !trace.is_disabled() {
         // For what is answered in another task.
         request.extensions_mut().insert(trace.clone());
     }
-    let span = tracing::error_span!(parent: &trace, "request", %id);
+    let span = span(&trace, &id);
     let mut response = front.answer(request, next).instrument(span.clone()).await;
     secure_headers::insert(response.headers_mut());
     response.headers_mut().insert(X_REQUEST_ID, id.value());
@@ -57,15 +63,53 @@ pub(crate) async fn admit(State(front): State<Arc<Front>>, mut request: Request,
     let took = started.elapsed();
     front.metrics.count(operation, status, took);
     spans::end(&trace, operation, status);
-    // The query may have a token.
-    span.in_scope(|| {
-        let ms = took.as_micros() as f64 / 1_000.0;
-        tracing::info!(%method, path = %shown(uri.path()), operation, status = status.as_u16(), ms, "answered");
-    });
+    span.in_scope(|| log(&method, &uri, operation, status, took));
     response
 }
 
+/// The id of a request, in every line that is logged meanwhile.
+fn span(trace: &Span, id: &RequestId) -> Span {
+    tracing::error_span!(parent: trace, "request", %id)
+}
+
+fn log(method: &Method, uri: &Uri, operation: &str, status: StatusCode, took: Duration) {
+    let ms = took.as_micros() as f64 / 1_000.0;
+    // The query may have a token.
+    tracing::info!(%method, path = %shown(uri.path()), operation, status = status.as_u16(), ms, "answered");
+}
+
 impl Front {
+    /// The kept answer to a read, with the checks and the records of any other request. `None` if it takes
+    /// the way through the routes, which also refuses what is to be refused.
+    pub(crate) fn kept_answer<B: HttpBody>(&self, request: &http::Request<B>) -> Option<Response> {
+        let started = Instant::now();
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+        if method != Method::GET || !request.body().is_end_stream() || Place::of(uri.path()) != Place::Api {
+            return None;
+        }
+        check_loopback(headers, uri).ok()?;
+        self.access.caller(method, headers).ok()?;
+        let conditions = Conditions::read(headers).ok()?;
+        // The answer would name them.
+        if self.library.has_errors() {
+            return None;
+        }
+        let kept = self.kept.find(uri, &self.library)?;
+        let id = RequestId::of(headers);
+        let trace = spans::of_request(request, Some(&kept.endpoint.path), &id);
+        let mut response = kept.response(&conditions);
+        response.headers_mut().insert(X_REQUEST_ID, id.value());
+        let (operation, status) = (kept.endpoint.operation.name, response.status());
+        let took = started.elapsed();
+        self.metrics.count(operation, status, took);
+        spans::end(&trace, operation, status);
+        // Nothing else is logged meanwhile.
+        if tracing::enabled!(Level::INFO) {
+            span(&trace, &id).in_scope(|| log(method, uri, operation, status, took));
+        }
+        Some(response)
+    }
+
     async fn answer(&self, request: Request, next: Next) -> Response {
         let (mut parts, body) = request.into_parts();
         let place = Place::of(parts.uri.path());
@@ -79,7 +123,7 @@ impl Front {
         {
             return login::redirect(&self.access, &parts.uri, sent);
         }
-        let caller = self.access.caller(&parts);
+        let caller = self.access.caller(&parts.method, &parts.headers);
         // Whatever comes behind this may log its headers.
         parts.headers.remove(AUTHORIZATION);
         parts.headers.remove(COOKIE);

@@ -51,11 +51,15 @@ pub(crate) async fn readyz(
     stopping: Option<Extension<Stopping>>,
 ) -> Response {
     let is_stopping = stopping.is_some_and(|Extension(Stopping(token))| token.is_cancelled());
-    let (status, word) = match !is_stopping && check(&library).await.is_ok() {
-        true => (StatusCode::OK, "ready"),
-        false => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
-    };
-    (status, Json(json!({ "status": word }))).into_response()
+    match !is_stopping && check(&library).await.is_ok() {
+        true => Json(json!({ "status": "ready" })).into_response(),
+        false => unready(),
+    }
+}
+
+/// The answer of `/readyz` while the server takes no requests.
+pub(crate) fn unready() -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "status": "unavailable" }))).into_response()
 }
 
 /// Fails with a reason if the database does not answer.

@@ -11,7 +11,7 @@ pub use address::{ListenAddressError, check_address};
 
 mod capacity;
 mod routes;
-pub use routes::{ServerOptions, router};
+pub use routes::{Routes, ServerOptions, router};
 
 mod access;
 pub use access::{Access, Token};
@@ -28,6 +28,7 @@ mod api_docs;
 mod conditional;
 mod extract;
 mod idempotency;
+mod kept_reads;
 mod problem;
 mod problem_header;
 mod request_error;
@@ -37,8 +38,10 @@ mod wording;
 mod events;
 mod health;
 mod metrics;
+mod open_streams;
 mod session_stream;
 mod test_stream;
+mod track_stream;
 
 mod page;
 mod plain_page;

@@ -34,6 +34,10 @@ pub(crate) const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long requests may take to finish once the server stops.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
+/// The retry time in seconds once the server stops: another one may answer by then.
+pub(crate) const STOPPING_RETRY_AFTER_S: u64 = 5;
+/// How long refusals may take to reach their clients once everything else has ended.
+pub(crate) const LAST_REFUSALS: Duration = Duration::from_millis(250);
 /// How long the database may take to show that it is alive.
 pub(crate) const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 /// Events kept for clients that reconnect. One that missed more reads everything again.
@@ -63,6 +67,10 @@ pub(crate) const KEY_CHARS: usize = 255;
 pub(crate) const KEPT_ANSWER_BYTES: usize = 1024 * 1024;
 /// The retry time in seconds if the first request with a key is under way.
 pub(crate) const KEY_RETRY_AFTER_S: u64 = 1;
+/// Estimated bytes of all answers of reads that are kept, headers included.
+pub(crate) const KEPT_READS_BYTES: u64 = 32 * 1024 * 1024;
+/// Bytes of one of them. A longer one is read again each time.
+pub(crate) const KEPT_READ_BYTES: usize = 512 * 1024;
 /// Bytes of a body. The longest message fits, also with some of it escaped.
 pub(crate) const BODY_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of the body of an import: a text as long as a file may be, with each character escaped.

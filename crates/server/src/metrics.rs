@@ -53,6 +53,8 @@ struct Requests {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Open {
     pub(crate) session_streams: usize,
+    pub(crate) test_streams: usize,
+    pub(crate) track_streams: usize,
     pub(crate) event_streams: usize,
     /// `None` if another server accepts the connections.
     pub(crate) connections: Option<usize>,
@@ -129,10 +131,16 @@ impl Metrics {
 }
 
 fn write_gauges(text: &mut Exposition, open: Open) {
-    let Open { session_streams, event_streams, connections } = open;
+    let Open { session_streams, test_streams, track_streams, event_streams, connections } = open;
     let name = "masque_open_streams";
-    text.family(name, Type::Gauge, "Open streams of sessions, and of events of the library.");
+    text.family(
+        name,
+        Type::Gauge,
+        "Open streams of sessions, of tests, of tracks, and of events of the library.",
+    );
     text.sample(name, &[("of", "sessions")], session_streams);
+    text.sample(name, &[("of", "tests")], test_streams);
+    text.sample(name, &[("of", "tracks")], track_streams);
     text.sample(name, &[("of", "library")], event_streams);
     if let Some(connections) = connections {
         text.family("masque_open_connections", Type::Gauge, "Open connections of clients.");
@@ -163,7 +171,7 @@ fn write_runtime(text: &mut Exposition, runtime: &Runtime) {
     }
     let consumed = runtime.consumption();
     let name = "masque_model_calls_total";
-    text.family(name, Type::Counter, "Finished calls of models, by persona and model.");
+    text.family(name, Type::Counter, "Finished calls of models, by persona or (judge), and model.");
     for used in &consumed {
         let labels = [("persona", &*used.persona), ("provider", &*used.provider), ("model", &*used.model)];
         text.sample(name, &labels, used.calls);

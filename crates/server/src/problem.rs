@@ -122,7 +122,7 @@ impl Problem {
         if let Some(seconds) = self.retry_after_s {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        Answer { status: self.status, headers, body: body.to_string() }
+        Answer { status: self.status, headers, body: body.to_string().into() }
     }
 }
 

@@ -53,6 +53,8 @@ pub(crate) enum RequestError {
     NotKept,
     #[error("{most} connections are open, which is the limit")]
     TooManyConnections { most: usize },
+    #[error("the server is stopping")]
+    Stopping,
     #[error("the request took longer than {} s", limit.as_secs())]
     TimedOut { limit: Duration, writes: bool },
     #[error("the server failed; see its log")]
@@ -80,6 +82,7 @@ impl AsReport for RequestError {
             Self::EmptyBody | Self::InvalidJson(_) | Self::NotAnObject => Code::InvalidJson,
             Self::InvalidTag { .. } | Self::NoCondition => Code::InvalidCondition,
             Self::TooManyStreams { .. } | Self::TooManyConnections { .. } => Code::Overloaded,
+            Self::Stopping => Code::ServerStopping,
             Self::TimedOut { .. } => Code::TimedOut,
             Self::InvalidKey { .. } => Code::InvalidValue,
             Self::KeyReused => Code::KeyReused,
@@ -124,6 +127,7 @@ impl AsReport for RequestError {
             Self::ContradictingConditions => vec![Remedy::SendOne],
             Self::TooManyStreams { .. }
             | Self::TooManyConnections { .. }
+            | Self::Stopping
             | Self::TimedOut { .. }
             | Self::UnderWay => vec![Remedy::TryLater],
             Self::InvalidKey { .. } => vec![Remedy::WriteAs { example: KEY_EXAMPLE.to_owned() }],
@@ -142,7 +146,10 @@ impl AsReport for RequestError {
 
     fn may_have_happened(&self) -> Option<bool> {
         match self {
-            Self::TooManyStreams { .. } | Self::TooManyConnections { .. } | Self::KeyReused => Some(false),
+            Self::TooManyStreams { .. }
+            | Self::TooManyConnections { .. }
+            | Self::Stopping
+            | Self::KeyReused => Some(false),
             Self::UnderWay | Self::CutOff | Self::NotKept => Some(true),
             // A write goes on after its client was answered.
             Self::TimedOut { writes, .. } => Some(*writes),

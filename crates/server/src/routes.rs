@@ -7,13 +7,15 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, Method, Request, Uri};
+use hyper::body::Body as HttpBody;
 use mcp::{McpOptions, ToolSelection};
 
 use crate::access::Access;
 use crate::extract::shown;
 use crate::front::{Front, admit};
 use crate::health::{healthz, readyz};
+use crate::kept_reads::KeptReads;
 use crate::metrics::Metrics;
 use crate::place::Place;
 use crate::problem::Problem;
@@ -33,23 +35,57 @@ pub struct ServerOptions {
     pub access: Access,
 }
 
+/// The routes of a server, and the answers that need none of them.
+#[derive(Debug, Clone)]
+pub struct Routes {
+    router: Router,
+    /// Absent for routes of the caller's own.
+    front: Option<Arc<Front>>,
+}
+
+impl Routes {
+    /// The answer to a request that was answered before, if it is kept and current.
+    pub(crate) fn kept_answer<B: HttpBody>(&self, request: &Request<B>) -> Option<Response> {
+        self.front.as_ref()?.kept_answer(request)
+    }
+}
+
+impl From<Router> for Routes {
+    fn from(router: Router) -> Self {
+        Self { router, front: None }
+    }
+}
+
+impl From<Routes> for Router {
+    fn from(Routes { router, .. }: Routes) -> Self {
+        router
+    }
+}
+
 /// All routes of the server.
-pub fn router(runtime: Runtime, options: ServerOptions) -> Router {
+pub fn router(runtime: Runtime, options: ServerOptions) -> Routes {
     let ServerOptions { tools, user, lint, access } = options;
     let library = runtime.library().clone();
     let mcp_user = user.as_deref().map(Into::into);
     let metrics = Arc::new(Metrics::default());
-    let front = Arc::new(Front { access, metrics: Arc::clone(&metrics) });
+    let kept = Arc::new(KeptReads::new());
+    let front = Arc::new(Front {
+        access,
+        metrics: Arc::clone(&metrics),
+        library: library.clone(),
+        kept: Arc::clone(&kept),
+    });
     let mcp_options = McpOptions { tools, user: mcp_user, runtime: Some(runtime.clone()) };
-    Router::new()
+    let router = Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .with_state(library.clone())
-        .merge(api::routes(runtime, user, lint, metrics))
+        .merge(api::routes(runtime, user, lint, metrics, kept))
         .method_not_allowed_fallback(not_allowed)
         .fallback(elsewhere)
         .merge(mcp::http::router(library, mcp_options))
-        .layer(from_fn_with_state(front, admit))
+        .layer(from_fn_with_state(Arc::clone(&front), admit));
+    Routes { router, front: Some(front) }
 }
 
 /// A path without a route: a file or a place of the page, or nothing.

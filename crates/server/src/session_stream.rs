@@ -21,12 +21,12 @@ use futures::Stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use serde::Serialize;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::events::X_ACCEL_BUFFERING;
 use crate::limits::{EVENT_KEEP_ALIVE, EVENT_RETRY, LAST_EVENT_TIMEOUT, RUN_GRACE, SESSION_PIECE_BYTES};
+use crate::open_streams::StreamSlot;
 
 const STILL_HERE: &[u8] = b": still here\n\n";
 
@@ -38,7 +38,7 @@ pub(crate) enum Opening {
     Resumable,
 }
 
-/// Ends the runs of a server that stops, so that their streams end with them.
+/// Ends the runs and tests of a server that stops, so that their streams end with them.
 #[derive(Debug, Clone)]
 pub(crate) struct Ending {
     runtime: Runtime,
@@ -51,7 +51,7 @@ impl Ending {
     }
 
     /// Lets runs end by themselves for a while, then stops them. The first stream starts this for all.
-    fn begin(&self) {
+    pub(crate) fn begin(&self) {
         if !self.has_begun.swap(true, Ordering::Relaxed) {
             let runtime = self.runtime.clone();
             tokio::spawn(async move { runtime.finish(RUN_GRACE).await });
@@ -74,7 +74,7 @@ pub(crate) fn answer(
     subscription: Subscription,
     form: Form,
     (stopping, ending): (CancellationToken, Ending),
-    slot: OwnedSemaphorePermit,
+    slot: StreamSlot,
     opening: Opening,
 ) -> Response {
     let heard = futures::stream::unfold((subscription, slot), move |(mut subscription, slot)| {

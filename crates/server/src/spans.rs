@@ -1,7 +1,6 @@
 //! The spans of requests, as OpenTelemetry's conventions for HTTP servers name them.
 
-use axum::extract::{MatchedPath, Request};
-use http::{HeaderName, Method, StatusCode};
+use http::{HeaderName, Method, Request, StatusCode};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
@@ -12,15 +11,14 @@ use crate::request_id::RequestId;
 /// The place of the caller in its trace.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// The span of a request, until its answer or a stream begins. What the request starts belongs to it,
+/// The span of a request for a route, until its answer or a stream begins. What the request starts belongs to it,
 /// also later. Health and metrics have none: they are asked for every few seconds.
-pub(crate) fn of_request(request: &Request, id: &RequestId) -> Span {
+pub(crate) fn of_request<B>(request: &Request<B>, route: Option<&str>, id: &RequestId) -> Span {
     let path = request.uri().path();
     if matches!(Place::of(path), Place::Health | Place::Metrics) {
         return Span::none();
     }
     let method = known_method(request.method());
-    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let parent = request.headers().get(TRACEPARENT).and_then(|value| value.to_str().ok());
     info_span!(
         target: "traces",

@@ -7,33 +7,49 @@ use app::testing::{TestEvent, TestEvents};
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use futures::StreamExt as _;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::events::X_ACCEL_BUFFERING;
 use crate::limits::EVENT_KEEP_ALIVE;
+use crate::open_streams::StreamSlot;
+use crate::session_stream::Ending;
 
-/// Responds with the events of a run until it is over, the server stops or the client leaves. The run
-/// goes on without its viewers.
+/// Responds with the events of a run until it is over or the client leaves. The run goes on without its
+/// viewers. When the server stops, the stream ends with the run, whose last event says how far it came.
 pub(crate) fn answer(
     events: TestEvents,
-    stopping: CancellationToken,
-    slot: OwnedSemaphorePermit,
+    (stopping, ending): (CancellationToken, Ending),
+    slot: StreamSlot,
 ) -> Response {
-    let pieces = futures::stream::unfold((events, 0_u64, slot), |(mut events, number, slot)| async move {
-        let piece = match timeout(EVENT_KEEP_ALIVE, next(&mut events)).await {
-            Err(_) => return Some((Ok(Bytes::from_static(b": still here\n\n")), (events, number, slot))),
-            Ok(event) => event?,
-        };
-        let data = serde_json::to_string(&piece).unwrap_or_default();
-        let text = format!("id: {number}\nevent: {}\ndata: {data}\n\n", piece.name());
-        Some((Ok::<_, Infallible>(Bytes::from(text)), (events, number + 1, slot)))
+    let pieces = futures::stream::unfold((events, 0_u64, slot), move |(mut events, number, slot)| {
+        let (stopping, ending) = (stopping.clone(), ending.clone());
+        async move {
+            let event = tokio::select! {
+                biased;
+                event = timeout(EVENT_KEEP_ALIVE, next(&mut events)) => event,
+                () = stopping.cancelled() => {
+                    ending.begin();
+                    timeout(EVENT_KEEP_ALIVE, next(&mut events)).await
+                }
+            };
+            let Ok(event) = event else {
+                return Some((Ok(Bytes::from_static(b": still here\n\n")), (events, number, slot)));
+            };
+            let event = event?;
+            let data = serde_json::to_string(&event).unwrap_or_default();
+            let text = format!("id: {number}\nevent: {}\ndata: {data}\n\n", event.name());
+            Some((Ok::<_, Infallible>(Bytes::from(text)), (events, number + 1, slot)))
+        }
     });
-    let mut response = Response::new(Body::from_stream(pieces.take_until(stopping.cancelled_owned())));
+    event_stream(Body::from_stream(pieces))
+}
+
+/// A response whose body is Server-Sent Events.
+pub(crate) fn event_stream(body: Body) -> Response {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

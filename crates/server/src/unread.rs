@@ -3,40 +3,45 @@
 //! The rest of a short body is read, so that the connection serves the next request. After a long one,
 //! the answer says `Connection: close`, and the connection lingers.
 
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use axum::Extension;
+use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::middleware::Next;
 use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONNECTION, EXPECT};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
 use tokio::time::timeout;
 
 use crate::limits::{DRAIN_BYTES, DRAIN_TIMEOUT};
 use crate::lingering::Linger;
 
 /// Finishes a request's body after its answer is known.
-pub(crate) async fn finish_body(linger: Option<Extension<Linger>>, request: Request, next: Next) -> Response {
+pub(crate) async fn finish_body(linger: &Linger, request: Request, router: Router) -> Response {
+    let routes = TowerToHyperService::new(router);
     if request.body().is_end_stream() {
-        return next.run(request).await;
+        return answered(routes.call(request).await);
     }
     // A client that waits for "100 Continue" has sent nothing yet, and need not.
     let waits = request.headers().contains_key(EXPECT);
     let (parts, body) = request.into_parts();
     let body = SharedBody::new(body);
-    let mut response = next.run(Request::from_parts(parts, Body::new(body.clone()))).await;
+    let mut response = answered(routes.call(Request::from_parts(parts, Body::new(body.clone()))).await);
     if !body.is_finished() && (waits || !body.drain().await) {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        if let Some(Extension(linger)) = linger {
-            linger.request();
-        }
+        linger.request();
     }
+    response
+}
+
+fn answered(Ok(response): Result<Response, Infallible>) -> Response {
     response
 }
 

@@ -37,12 +37,15 @@ Usage: cargo xtask COMMAND [ARGUMENTS]
                             a running server
   bench library [LARGEST]   lookups, assembly and compilation at 100 to 1,000,000 personas (or up to LARGEST)
   bench files [LARGEST]     a personas.toml of 10 to 20,000 personas (or up to LARGEST) beside a bare parse of it
+  bench conductor           scheduling of a track of 10,000 tickets, beside one of 1,000
+  bench context [FILES]     skeletons of 10,000 source files (or FILES) beside listing and reading them
   bench http                requests of the API beside a bare server; 500 streams, searches and the page with
                             20,000 personas (the page needs Node and chromium)
   bench import              CPU time of importing 2,000 entities into SQLite, beside bare inserts of the same rows
   bench loop                running a persona beside a bare client that does the same exchange; 500 streams
   bench mcp                 persona loads over HTTP and start-up, beside bare servers of the same stack
   bench preview             a preview of an unsaved persona of 200 parts beside a bare parse of its parts
+  bench recall [REPOSITORY] of the files that 50 commits touch, how many a worker's context shows
   help                      print this
 ";
 

@@ -7,6 +7,9 @@ export type Kind = Schemas['ListItem']['kind'];
 export type Scope = Schemas['ListItem']['scope'];
 export type ListItem = Schemas['ListItem'];
 
+/** The JSON body that `POST` to a path takes. */
+export type Body<P extends keyof paths> = paths[P] extends { post: { requestBody?: { content: { 'application/json': infer B } } } } ? B : never;
+
 /** An entity as `GET /api/library/{kind}/{name}` answers it; its fields depend on the kind. */
 export type Entity = Schemas['AnyDocument'] & Record<string, unknown>;
 
@@ -37,7 +40,7 @@ export async function ask<T>(call: Promise<{ data?: T; error?: unknown; response
   return { data: data as T, etag: response.headers.get('etag'), status: response.status };
 }
 
-/** A request outside of the generated types: for paths that the checked-in openapi.json lacks yet. */
+/** A request outside of the generated types: for paths that are no operations, such as `/healthz`. */
 export async function request<T>(
   method: string,
   path: string,

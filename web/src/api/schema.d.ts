@@ -91,6 +91,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show the files of the project that a prompt would have: of each the view, the tokens and why */
+        post: operations["show_context"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -298,6 +315,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/library/{kind}/{name}/locks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The fields of an entity that the editing agent must not change */
+        get: operations["entity_locks"];
+        put?: never;
+        /** Lock an entity, or one of its fields, against the editing agent; everyone else may still change it */
+        post: operations["lock_entity"];
+        /** Unlock an entity, or one of its fields, for the editing agent */
+        delete: operations["unlock_entity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/library/{kind}/{name}/promote": {
         parameters: {
             query?: never;
@@ -427,7 +463,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Apply a proposal of the editing agent: exactly that, or nothing if an entity was changed since */
+        /** Apply a proposal of the editing agent, or the change that it asked about: exactly that, or nothing if an entity was changed since */
         post: operations["apply_editor_proposal"];
         delete?: never;
         options?: never;
@@ -469,6 +505,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/persona-agent/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Drop a proposal of the editing agent, or keep what it asked about as it is */
+        post: operations["dismiss_editor_proposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/persona-agent/history": {
         parameters: {
             query?: never;
@@ -493,7 +546,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The changes that the editing agent proposes since it was last told to plan only */
+        /** The changes that the editing agent proposes since it was last told to plan only, and those that it must ask about */
         get: operations["editor_proposal"];
         put?: never;
         post?: never;
@@ -1059,10 +1112,364 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tracks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tracks of the open project, or of all projects without one */
+        get: operations["list_tracks"];
+        put?: never;
+        /** Store a track for the open project; nothing is worked yet */
+        post: operations["create_track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/clean": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove the worktrees of ended tickets; work that no branch has is archived first */
+        post: operations["clean_worktrees"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a tier-1 persona draft a track from an epic; nothing is created */
+        post: operations["draft_track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show how a track would be worked: order, personas, models and context; calls no model */
+        post: operations["plan_track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A track with all that happened to its tickets */
+        get: operations["get_track"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve tickets that a model planned */
+        post: operations["approve_tickets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a track and all its open tickets */
+        post: operations["cancel_track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/cap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change the cap of a ticket, of the track or of each day */
+        post: operations["raise_cap"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Stream the events of a track, from its beginning or after one, until it ends */
+        get: operations["watch_track"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring the track's work to a branch of the user, by a fast-forward or not at all */
+        post: operations["merge_track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start nothing new in a track; what runs may end */
+        post: operations["pause_track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened in a track, as Markdown */
+        get: operations["track_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Go on with a track that was paused, or that no process works any more */
+        post: operations["resume_track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a track, and work it in this process */
+        post: operations["start_track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/tickets/{ticket}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer the question of a ticket's worker */
+        post: operations["answer_ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/tickets/{ticket}/approve-result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept a result that no check or no reviewer vouches for */
+        post: operations["approve_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/tickets/{ticket}/approve-step": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve the next step of a ticket */
+        post: operations["approve_step"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/tickets/{ticket}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a ticket; those that depend on it stay blocked */
+        post: operations["cancel_ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/tickets/{ticket}/reject-result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send such a result back to its worker */
+        post: operations["reject_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tracks/{id}/tickets/{ticket}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a ticket another chance, with another model or persona if one is named */
+        post: operations["retry_ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description One of the sums that a call counts for. */
+        Account: {
+            /** @constant */
+            account: "ticket";
+            ticket: string;
+        } | {
+            /** @constant */
+            account: "track";
+        } | {
+            /** @constant */
+            account: "day";
+            day: string;
+        };
         /**
          * @description The schema of `get_entity`'s answer. Listing the fields of ten kinds would cost every client more
          *     than it helps: the caller knows the kind.
@@ -1125,6 +1532,27 @@ export interface components {
             /** @description The answer counts for the tool until the session ends. */
             remember: boolean;
         };
+        /** @description One attempt of a worker. */
+        AttemptBoard: {
+            /** Format: date-time */
+            began_at: string;
+            /** Format: date-time */
+            ended_at?: string | null;
+            /** @description As a sentence. */
+            fault?: string | null;
+            head?: string | null;
+            model: string;
+            /** Format: uint32 */
+            number: number;
+            /** @description As sentences. */
+            objections?: string[];
+            persona?: string | null;
+            ruling?: (("accepted" | "rejected") | "unverified") | null;
+            run?: components["schemas"]["CheckRun"] | null;
+            /** Format: uuid */
+            session: string;
+            submission?: components["schemas"]["Submission"] | null;
+        };
         /** @description A call that waits for permission, with the facts by which a user decides about it. */
         CallPreview: {
             answer?: components["schemas"]["ApprovalAnswer"] | null;
@@ -1154,6 +1582,45 @@ export interface components {
         Cancelled: {
             /** @description False if nothing was running. */
             cancelled: boolean;
+        };
+        /** @description The most that one account may spend. Absent: no limit. */
+        Cap: {
+            /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+            cost?: number | null;
+            /**
+             * Format: uint64
+             * @description Tokens of all calls, read and written.
+             */
+            tokens?: number | null;
+        };
+        /** @description The accounts whose caps a person can change. */
+        CapAccount: {
+            /** @constant */
+            account: "ticket";
+            ticket: string;
+        } | {
+            /** @constant */
+            account: "track";
+        } | {
+            /** @constant */
+            account: "day";
+        };
+        /** @description The caps of a track. */
+        Caps: {
+            /** @description Of the track in one day, in UTC. */
+            day?: components["schemas"]["Cap"];
+            /** @description Of each ticket that has none itself. */
+            ticket?: components["schemas"]["Cap"];
+            /** @description Of the track as a whole. */
+            track?: components["schemas"]["Cap"];
+        };
+        /** @description The persona and the models of a role, models in the order in which they are tried. */
+        Casting: {
+            /** @description A persona that could not be loaded, and why. */
+            fell_back?: components["schemas"]["FellBack"] | null;
+            models: string[];
+            /** @description Absent if none could be loaded: the defaults work. */
+            persona?: string | null;
         };
         /** @description One sample of one input. */
         Cell: {
@@ -1274,6 +1741,42 @@ export interface components {
             /** @constant */
             type: "tool_result";
         };
+        /** @description One run of a command. */
+        CheckRun: {
+            command: string;
+            /**
+             * Format: int32
+             * @description Absent if the command did not end by itself.
+             */
+            exit_code?: number | null;
+            /** @description The end of what it printed. */
+            output?: string;
+            /** Format: uint64 */
+            seconds: number;
+            timed_out: boolean;
+        };
+        CleanedWorktree: {
+            path: string;
+            ticket: string;
+            track: string;
+        } & ({
+            /** @constant */
+            outcome: "removed";
+        } | {
+            /** @constant */
+            outcome: "archived";
+            reference: string;
+        } | {
+            /** @constant */
+            outcome: "kept";
+            reason: string;
+        });
+        /** @description The worktrees that a cleaning found. */
+        CleanedWorktrees: {
+            /** @description True if nothing was changed: the outcomes are those that a cleaning would have. */
+            dry_run: boolean;
+            items: components["schemas"]["CleanedWorktree"][];
+        };
         /** @description A fresh conversation. */
         ClearedChat: {
             /**
@@ -1372,6 +1875,41 @@ export interface components {
         ConflictList: {
             items: components["schemas"]["Conflict"][];
         };
+        /** @description The files of a project as a prompt shows them. */
+        Context: {
+            /** Format: uint */
+            budget: number;
+            /** @description The files in the text, in its order: by path. */
+            files: components["schemas"]["Shown"][];
+            /** @description The files that were chosen but are not in the text, by path. */
+            left_out: components["schemas"]["LeftOut"][];
+            notes: components["schemas"]["Note"][];
+            /** @description The text for the prompt. Empty if nothing fits the budget. */
+            text: string;
+            /**
+             * Format: uint
+             * @description The tokens of the text, headers and all. Never more than the budget.
+             */
+            tokens: number;
+        };
+        /** @description A new track. */
+        CreatedTrack: {
+            /** Format: uuid */
+            id: string;
+        };
+        CriterionReport: {
+            /** @description The criterion, in the ticket's words. */
+            criterion: string;
+            /** @description What proves it. Required if the criterion is met. */
+            evidence?: components["schemas"]["Proof"] | null;
+            /** @enum {string} */
+            status: "met" | "not_met" | "unknown";
+        };
+        Decision: {
+            decision: string;
+            /** @description What was considered and rejected, and why. */
+            rejected?: string;
+        };
         /** @description The outcome of a delete. Deleting an unknown entity succeeds. */
         Deleted: {
             deleted: boolean;
@@ -1413,6 +1951,42 @@ export interface components {
                 name: string;
             }[];
         };
+        /** @description A proposal or a question that the user does not want. */
+        DismissedProposal: {
+            /** Format: uuid */
+            id: string;
+        };
+        /** @description Work that a worker found and did not do. */
+        DraftTicket: {
+            description?: string;
+            title: string;
+        };
+        /** @description A track that a model drafted. A person reads it and creates it, or not. */
+        DraftedTrack: {
+            /**
+             * Format: uuid
+             * @description The session that drafted it.
+             */
+            session: string;
+            /** @description The text of a track.toml with it. */
+            toml: string;
+            track: components["schemas"]["Track"];
+        };
+        /** @description A part of the work on a ticket. */
+        Duty: {
+            /** @description The command that proves the ticket. The session may run it with a tool. */
+            check?: string | null;
+            /** @description In place of the persona's own context preset. */
+            context_preset?: string | null;
+            /** @description Files that the session sees in full, besides those of its context preset. */
+            files?: string[];
+            role: components["schemas"]["DutyRole"];
+            /** @description Absent: the track as a whole. */
+            ticket?: string | null;
+            /** Format: uuid */
+            track: string;
+        };
+        DutyRole: "work" | "review" | "split" | "draft";
         /**
          * @description Every way in which a run ends.
          * @enum {string}
@@ -1420,6 +1994,46 @@ export interface components {
         End: "end_turn" | "max_tokens" | "refusal" | "cancelled" | "max_tool_rounds" | "loop_detected" | "failed";
         /** @description The kind of an error. Programs match on it. */
         ErrorCode: ("transport" | "rate_limited" | "context_exceeded" | "unauthorized" | "unknown_model" | "rejected") | "unknown_provider" | "persona" | "unknown_persona" | "storage" | "tools" | "interrupted";
+        /** @description The bounds of the ladder that a stuck ticket climbs. */
+        Escalation: {
+            /**
+             * Format: uint64
+             * @description Seconds before the first retry. Each further one waits twice as long.
+             */
+            backoff: number;
+            /**
+             * Format: uint32
+             * @description Tickets that fail in a row before the track is paused. 0: never.
+             */
+            failures: number;
+            /**
+             * Format: uint32
+             * @description Changes to the next preferred model of one ticket.
+             */
+            models: number;
+            /**
+             * Format: uint32
+             * @description Red checks of one model before the next one takes over.
+             */
+            red_checks: number;
+            /**
+             * Format: uint64
+             * @description Seconds without an event, while no command runs, after which a worker counts as stuck.
+             */
+            silence: number;
+            /** @description True if tier 2 breaks a ticket down when its models have failed. */
+            split: boolean;
+            /**
+             * Format: uint64
+             * @description Tokens that a worker may spend without a change of its files. 0: any number.
+             */
+            tokens_without_change: number;
+            /**
+             * Format: uint32
+             * @description Calls of one model that fail on their way in a row before the next one takes over.
+             */
+            transport_retries: number;
+        };
         /** @description Calls and tokens that a run spends without its cache, if each question is answered at once. */
         Estimate: {
             /**
@@ -1583,6 +2197,17 @@ export interface components {
             code: "unused_settings";
             fields: string[];
         } | {
+            /** Format: uint */
+            budget: number;
+            /** @constant */
+            code: "files_shown";
+            /** Format: uint */
+            files: number;
+            /** Format: uint */
+            left_out: number;
+            /** Format: uint */
+            tokens: number;
+        } | {
             /** @constant */
             code: "unfilled_placeholders";
             placeholders: {
@@ -1609,6 +2234,402 @@ export interface components {
             message: string;
             /** @constant */
             type: "error";
+        };
+        /**
+         * @description One thing that happened to a track. Stored as JSON, with the name in `type`.
+         *
+         *     Reading is tolerant: fields that this version does not know are ignored, and an event that it does
+         *     not know is kept as [`Event::Unknown`], which makes the track read-only for it.
+         */
+        Event2: {
+            by: string;
+            /** Format: uint */
+            concurrency?: number | null;
+            /** Format: uint32 */
+            format: number;
+            /** @description Where workers work. */
+            isolation: "worktrees" | "none";
+            /** @description Who approves tickets that a model planned. */
+            plan: "written" | "drafted" | "skipped";
+            /** @constant */
+            type: "opened";
+        } | {
+            by: string;
+            tickets: string[];
+            /** @constant */
+            type: "approved";
+        } | {
+            by: string;
+            /**
+             * @description The kinds of steps.
+             * @enum {string}
+             */
+            step: "prepare" | "work" | "verify" | "review" | "split" | "integrate" | "finish";
+            ticket: string;
+            /** @constant */
+            type: "step_approved";
+        } | {
+            cause: components["schemas"]["PauseCause"];
+            /** @constant */
+            type: "paused";
+        } | {
+            by: string;
+            /** @constant */
+            type: "resumed";
+        } | {
+            by: string;
+            reason?: string;
+            /** @constant */
+            type: "track_cancelled";
+        } | {
+            /** @constant */
+            type: "finished";
+        } | {
+            /**
+             * @description How added tickets enter the work.
+             * @enum {string}
+             */
+            entry: "draft" | "awaiting_approval" | "planned";
+            origin: components["schemas"]["Origin2"];
+            tickets: components["schemas"]["Ticket"][];
+            /** @constant */
+            type: "tickets_added";
+        } | {
+            persona: string;
+            reason: string;
+            /** @description The part that a persona plays for a ticket. */
+            role: ("worker" | "reviewer") | "lead";
+            ticket: string;
+            /** @constant */
+            type: "persona_fell_back";
+        } | {
+            /** Format: uint32 */
+            number: number;
+            ticket: string;
+            /** @constant */
+            type: "setup_started";
+        } | {
+            base?: string | null;
+            /** @description The check, run before anything was changed. */
+            baseline?: components["schemas"]["CheckRun"] | null;
+            branch?: string | null;
+            ticket: string;
+            /** @constant */
+            type: "prepared";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            casting: components["schemas"]["Casting"];
+            /** @description True if the session begins anew, with a handover of what failed. */
+            fresh: boolean;
+            model: string;
+            /** Format: uuid */
+            session: string;
+            ticket: string;
+            /** @constant */
+            type: "work_started";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            ticket: string;
+            /** @constant */
+            type: "work_resumed";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            question: string;
+            ticket: string;
+            /** @constant */
+            type: "asked";
+        } | {
+            answer: string;
+            /** Format: uint32 */
+            attempt: number;
+            by: string;
+            ticket: string;
+            /** @constant */
+            type: "answered";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            reason: string;
+            ticket: string;
+            /** @constant */
+            type: "reported_blocked";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            commit: string;
+            reference: string;
+            ticket: string;
+            /** @constant */
+            type: "checkpointed";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            head?: string | null;
+            submission: components["schemas"]["Submission"];
+            ticket: string;
+            /** @constant */
+            type: "submitted";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            ticket: string;
+            /** @constant */
+            type: "check_started";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            run?: components["schemas"]["CheckRun"] | null;
+            ticket: string;
+            /** @constant */
+            type: "checked";
+            verdict: components["schemas"]["Verdict"];
+        } | {
+            casting: components["schemas"]["Casting"];
+            model: string;
+            /** Format: uint32 */
+            round: number;
+            /** Format: uuid */
+            session: string;
+            ticket: string;
+            /** @constant */
+            type: "review_started";
+        } | {
+            review: components["schemas"]["Review"];
+            /** Format: uint32 */
+            round: number;
+            ticket: string;
+            /** @constant */
+            type: "reviewed";
+        } | {
+            casting: components["schemas"]["Casting"];
+            model: string;
+            /** Format: uuid */
+            session: string;
+            ticket: string;
+            /** @constant */
+            type: "split_started";
+        } | {
+            /** Format: uint32 */
+            number: number;
+            ticket: string;
+            /** @constant */
+            type: "integration_started";
+        } | {
+            commit?: string | null;
+            ticket: string;
+            /** @constant */
+            type: "merged";
+            /** @description The ticket that resolved its conflict and brought it in. */
+            via?: string | null;
+        } | {
+            fault: components["schemas"]["Fault"];
+            /** Format: uint32 */
+            number: number;
+            /**
+             * @description The kinds of steps.
+             * @enum {string}
+             */
+            step: "prepare" | "work" | "verify" | "review" | "split" | "integrate" | "finish";
+            ticket: string;
+            /** @constant */
+            type: "faulted";
+        } | {
+            by: string;
+            note?: string;
+            ticket: string;
+            /** @constant */
+            type: "result_approved";
+        } | ({
+            evidence?: components["schemas"]["Evidence"][];
+            ticket: string;
+            /** @constant */
+            type: "decided";
+        } & ({
+            /** @constant */
+            next: "again";
+            /** Format: date-time */
+            not_before?: string | null;
+        } | {
+            /** @description True for a fresh session with a handover. */
+            fresh: boolean;
+            /** @constant */
+            next: "work";
+            /** Format: date-time */
+            not_before?: string | null;
+            /** @description True if the tree must be brought onto the target's head first. */
+            onto_target: boolean;
+            /**
+             * Format: uint32
+             * @description The index of the model among those of the casting.
+             */
+            rung: number;
+        } | {
+            /** @constant */
+            next: "review";
+            /** Format: uint32 */
+            round: number;
+        } | {
+            /** @constant */
+            next: "review_by";
+            /** Format: uint32 */
+            rung: number;
+        } | {
+            /** @constant */
+            next: "queue";
+        } | {
+            /** @constant */
+            next: "no_change";
+        } | {
+            /** @constant */
+            next: "split";
+        } | {
+            /** @constant */
+            next: "await";
+            tickets: string[];
+        } | {
+            need: components["schemas"]["Need"];
+            /** @constant */
+            next: "ask_person";
+        } | {
+            /** @constant */
+            next: "fail";
+        })) | {
+            by: string;
+            model?: string | null;
+            note?: string;
+            persona?: string | null;
+            ticket: string;
+            /** @constant */
+            type: "retried";
+        } | {
+            by: string;
+            reason?: string;
+            ticket: string;
+            /** @constant */
+            type: "cancelled";
+        } | {
+            account: components["schemas"]["Account"];
+            /** @constant */
+            type: "cap_warned";
+            /**
+             * @description The unit of a cap.
+             * @enum {string}
+             */
+            unit: "tokens" | "cost";
+        } | {
+            account: components["schemas"]["CapAccount"];
+            by: string;
+            cap: components["schemas"]["Cap"];
+            /** @constant */
+            type: "cap_raised";
+        } | unknown;
+        /** @description One reason for a decision. */
+        Evidence: {
+            /** Format: uint32 */
+            attempt: number;
+            /** @constant */
+            evidence: "fault";
+            fault: components["schemas"]["Fault"];
+        } | {
+            /** @constant */
+            evidence: "repeated";
+            /** Format: uint32 */
+            times: number;
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            /** @constant */
+            evidence: "red_check";
+            run: components["schemas"]["CheckRun"];
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            /** @constant */
+            evidence: "rejected";
+            objections: components["schemas"]["Objection"][];
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            /** @constant */
+            evidence: "partial";
+            open: string[];
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            /** @constant */
+            evidence: "reported_blocked";
+            reason: string;
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            /** @constant */
+            evidence: "unverified";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            /** @constant */
+            evidence: "no_change_claimed";
+        } | {
+            /** @constant */
+            evidence: "review_findings";
+            findings: components["schemas"]["Finding"][];
+            /** Format: uint32 */
+            round: number;
+        } | {
+            /** @constant */
+            evidence: "review_blocked";
+            findings: components["schemas"]["Finding"][];
+            /** Format: uint32 */
+            round: number;
+            summary: string;
+        } | {
+            /** @constant */
+            evidence: "review_rounds_used";
+            /** Format: uint32 */
+            rounds: number;
+        } | {
+            /** @constant */
+            evidence: "models_used";
+            models: string[];
+        } | {
+            /** Format: uint32 */
+            depth: number;
+            /** @constant */
+            evidence: "split_used";
+        } | {
+            /** @constant */
+            evidence: "split_failed";
+            fault: components["schemas"]["Fault"];
+        } | {
+            /** @constant */
+            evidence: "conflict";
+            paths: string[];
+            with: string[];
+        } | {
+            /** @constant */
+            evidence: "red_together";
+            run: components["schemas"]["CheckRun"];
+            with: string[];
+        } | {
+            /** @constant */
+            evidence: "resolver_failed";
+            resolver: string;
+        } | {
+            /** @constant */
+            evidence: "parts_merged";
+            parts: string[];
+        } | {
+            by: string;
+            /** @constant */
+            evidence: "person";
+            note?: string;
+        } | {
+            /** @constant */
+            evidence: "failed_in_a_row";
+            tickets: string[];
         };
         /** @description The outcome of one expectation in one cell. */
         ExpectationResult: {
@@ -1746,6 +2767,66 @@ export interface components {
             }[];
             toml: string;
         };
+        /** @description The way in which a step failed, as `app` reports it. */
+        Fault: {
+            /** @constant */
+            fault: "transport";
+            message: string;
+        } | {
+            /** @constant */
+            fault: "setup";
+            message: string;
+            run?: components["schemas"]["CheckRun"] | null;
+        } | {
+            /** @constant */
+            fault: "red_baseline";
+            run: components["schemas"]["CheckRun"];
+        } | {
+            /** @constant */
+            fault: "model";
+            message: string;
+        } | {
+            /** @constant */
+            fault: "stuck";
+            signal: components["schemas"]["Signal"];
+        } | {
+            /** @constant */
+            fault: "no_submission";
+        } | {
+            account: components["schemas"]["Account"];
+            /** @constant */
+            fault: "cap";
+            /**
+             * @description The unit of a cap.
+             * @enum {string}
+             */
+            unit: "tokens" | "cost";
+        } | {
+            /** @constant */
+            fault: "unpriced";
+            model: string;
+        } | {
+            /** @constant */
+            fault: "machine";
+            message: string;
+        };
+        FellBack: {
+            persona: string;
+            reason: string;
+        };
+        /** @description One mistake that a reviewer found. */
+        Finding: {
+            /**
+             * Format: uint32
+             * @description From 1.
+             */
+            line: number;
+            /** @description The file, relative to the repository's root. */
+            path: string;
+            /** @description What happens, with which input or in which order. */
+            scenario: string;
+            severity: "minor" | "major" | "critical";
+        };
         /** @description The revisions of an entity, newest first. */
         History: {
             items: {
@@ -1825,6 +2906,11 @@ export interface components {
          * @enum {string}
          */
         Kind: "anthropic" | "openai-responses" | "openai-chat" | "gemini";
+        /** @description A file that is not in the text. */
+        LeftOut: {
+            path: string;
+            reason: components["schemas"]["Reason"];
+        };
         /** @description The data of a `change` event. */
         LibraryChange: {
             /** @enum {string} */
@@ -1892,6 +2978,21 @@ export interface components {
             trait_type?: "personality" | "cognitive" | "emotional" | "social" | "behavioral" | null;
             /** Format: date-time */
             updated_at?: string | null;
+        };
+        /** @description What the editing agent must not change about an entity. */
+        Locks: {
+            /** @description The fields that are locked by themselves, in order. */
+            fields: string[];
+            /** @enum {string} */
+            kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
+            name: string;
+            /**
+             * @description The scope whose definition is locked.
+             * @enum {string}
+             */
+            scope: "builtin" | "shared" | "global" | "project";
+            /** @description True if the whole entity is locked. */
+            whole: boolean;
         };
         /** @description A persona's structure. `on_demand_tools` load the contents of pieces. */
         Manifest: {
@@ -1989,6 +3090,25 @@ export interface components {
                 trait_type: "personality" | "cognitive" | "emotional" | "social" | "behavioral";
             }[];
         };
+        /** @description The track's work in a branch of the user. */
+        MergedTrack: {
+            branch: string;
+            /** @description The command that the user can run then, and where. */
+            command?: string[];
+            commit?: string | null;
+            directory?: string | null;
+            /** @description True if the branch has the track's work. */
+            merged: boolean;
+            /** @description The reason why nothing was changed. */
+            obstacle?: ("no_branch" | "diverged" | "uncommitted" | "busy" | "refused") | null;
+        };
+        /** @description The personas and models of tiers. The user's `config.toml` has the same table. */
+        Mma: {
+            /** @description The model of a persona that prefers none, by tier. */
+            default_models?: components["schemas"]["Tiers2"];
+            /** @description The persona of a ticket that names none, by tier. */
+            default_personas?: components["schemas"]["Tiers"];
+        };
         Mode: "build" | "plan";
         /** @description A model that a provider has. */
         Model: {
@@ -2003,10 +3123,199 @@ export interface components {
         };
         /** @description `provider/model`, as people write it. A model's own name may have slashes. */
         ModelRef: string;
+        /** @description What a ticket waits for, if it waits for a person. */
+        Need: {
+            /** @constant */
+            need: "answer";
+            question: string;
+        } | {
+            /** @constant */
+            need: "approval";
+            /** @description Why nobody but a person can approve a result. */
+            why: "unverified" | "no_change" | "no_review";
+        } | {
+            /** @constant */
+            need: "plan";
+        } | {
+            /** @constant */
+            need: "step";
+            /**
+             * @description The kinds of steps.
+             * @enum {string}
+             */
+            step: "prepare" | "work" | "verify" | "review" | "split" | "integrate" | "finish";
+        } | {
+            account: components["schemas"]["Account"];
+            /** @constant */
+            need: "cap";
+            /**
+             * @description The unit of a cap.
+             * @enum {string}
+             */
+            unit: "tokens" | "cost";
+        } | {
+            model: string;
+            /** @constant */
+            need: "price";
+        } | {
+            /** @constant */
+            need: "unblock";
+            reason: string;
+        } | {
+            message: string;
+            /** @constant */
+            need: "setup";
+        } | {
+            command: string;
+            /** @constant */
+            need: "baseline";
+        } | {
+            /** @constant */
+            need: "decision";
+        };
+        /** @description A remark about the request or its answer. */
+        Note: {
+            /** Format: uint */
+            entry: number;
+            /** @constant */
+            note: "no_match";
+            pattern: string;
+        } | {
+            /** Format: uint */
+            entry: number;
+            glob: string;
+            message: string;
+            /** @constant */
+            note: "invalid_glob";
+        } | {
+            /** @constant */
+            note: "focus_left_out";
+            path: string;
+            reason: components["schemas"]["Reason"];
+        } | {
+            /** @constant */
+            note: "focus_reduced";
+            path: string;
+            view: components["schemas"]["View"];
+        } | {
+            /** Format: uint */
+            limit: number;
+            /** @constant */
+            note: "focus_truncated";
+        } | {
+            /** Format: uint */
+            limit: number;
+            /** @constant */
+            note: "walk_truncated";
+        } | {
+            /** Format: uint */
+            files: number;
+            /** @constant */
+            note: "summaries_missing";
+        };
+        /** @description One thing that is wrong with a submission, or that a reviewer should look at. */
+        Objection: {
+            base: string;
+            head: string;
+            /** @constant */
+            objection: "not_descended";
+        } | {
+            /** @constant */
+            objection: "dirty_tree";
+            paths: string[];
+        } | {
+            /** @constant */
+            objection: "nothing_changed";
+        } | {
+            /** @constant */
+            objection: "changed_anyway";
+            paths: string[];
+        } | {
+            /** @constant */
+            objection: "out_of_scope";
+            paths: string[];
+            scope: string[];
+        } | {
+            /** @constant */
+            objection: "red_check";
+            run: components["schemas"]["CheckRun"];
+        } | {
+            declared: boolean;
+            /** @constant */
+            objection: "red_with_base_tests";
+            run: components["schemas"]["CheckRun"];
+            /** @description The test files that differ from the base. */
+            tests?: string[];
+        } | {
+            declared: boolean;
+            /** @constant */
+            objection: "tests_deleted";
+            tests: string[];
+        } | {
+            declared: boolean;
+            /** @constant */
+            objection: "tests_skipped";
+            tests: string[];
+        } | {
+            /** Format: uint64 */
+            base: number;
+            declared: boolean;
+            /** Format: uint64 */
+            head: number;
+            /** @constant */
+            objection: "fewer_tests";
+        } | {
+            command: string;
+            /** @constant */
+            objection: "claim_not_run";
+        } | {
+            claim: string;
+            /** @constant */
+            objection: "pass_claimed_without_run";
+        } | {
+            criterion: string;
+            /** @constant */
+            objection: "criterion_not_met";
+        } | {
+            criterion: string;
+            /** @constant */
+            objection: "criterion_missing";
+        } | {
+            criterion: string;
+            /** @constant */
+            objection: "no_proof";
+        } | {
+            /** @constant */
+            objection: "no_such_place";
+            place: string;
+        };
         /** @description The origin of a provider. */
         Origin: "config" | {
             environment: string;
         } | "local";
+        /** @description Where added tickets come from. */
+        Origin2: {
+            /** @constant */
+            origin: "track";
+        } | {
+            by: string;
+            /** @constant */
+            origin: "person";
+        } | {
+            of: string;
+            /** @constant */
+            origin: "split";
+        } | {
+            by: string;
+            /** @constant */
+            origin: "found";
+        } | {
+            of: string;
+            /** @constant */
+            origin: "resolver";
+            paths: string[];
+            with: string[];
+        };
         /** @description One page; `next_cursor` asks for the following one. */
         Page: {
             items: components["schemas"]["ListItem"][];
@@ -2016,6 +3325,15 @@ export interface components {
              * @description The number of matches that were ranked, if a search has more: further words narrow it.
              */
             ranked?: number | null;
+        };
+        PauseCause: {
+            by: string;
+            /** @constant */
+            cause: "person";
+        } | {
+            /** @constant */
+            cause: "failures";
+            tickets: string[];
         };
         /** @description An unsaved persona as it would be compiled. The texts of all blocks make up the compiled text. */
         PersonaPreview: {
@@ -2240,6 +3558,43 @@ export interface components {
         PlanStatus: "proposed" | "approved" | "sent_back";
         /** @description A plan, as Markdown. */
         PlanText: string;
+        /** @description The files that a worker's first prompt would have. */
+        PlannedContext: {
+            /** Format: uint */
+            budget: number;
+            /** Format: uint */
+            files: number;
+            /** Format: uint */
+            left_out: number;
+            /** Format: uint */
+            tokens: number;
+        };
+        PlannedTicket: {
+            cap: components["schemas"]["Cap"];
+            check?: string | null;
+            /** @description The files of the project in the prompt. Absent if the ticket and its persona want none. */
+            context?: components["schemas"]["PlannedContext"] | null;
+            depends_on: string[];
+            /**
+             * Format: uint
+             * @description Tickets that come before it in the longest chain.
+             */
+            depth: number;
+            /** @description Personas that cannot be loaded. */
+            fell_back?: components["schemas"]["FellBack"][];
+            id: string;
+            /** @description In the order in which they are tried. */
+            models: string[];
+            persona?: string | null;
+            reviewer?: string | null;
+            tier: number;
+            title: string;
+            /**
+             * Format: uint
+             * @description Tokens of the first message and the persona's prompt, without files of the project.
+             */
+            tokens: number;
+        };
         /** @description A problem document (RFC 9457) */
         Problem: {
             /** @description A stable name of the error, for programs */
@@ -2294,9 +3649,23 @@ export interface components {
                 name: string;
             }[];
         };
+        /** @description What proves a criterion. */
+        Proof: {
+            command: string;
+            /** @constant */
+            kind: "check";
+        } | {
+            /** @constant */
+            kind: "test";
+            name: string;
+        } | {
+            /** @constant */
+            kind: "place";
+            place: string;
+        };
         /** @description The proposal of the last planning turn. */
         ProposalAnswer: {
-            /** @description Null if nothing is proposed, or if it was applied. */
+            /** @description Null if nothing is proposed, or if it was applied or dismissed. */
             proposal: {
                 changes: {
                     /** @description Absent for an entity that is to be deleted. */
@@ -2321,7 +3690,10 @@ export interface components {
                      * @description The revision that it is based on; 0 if its scope does not have the entity.
                      */
                     ifRevision: number;
-                    /** @description True while that is the present revision. Otherwise the proposal cannot be applied. */
+                    /**
+                     * @description True while it can be applied: that is the present revision or, for a question, its fields are as they
+                     *     were.
+                     */
                     isCurrent: boolean;
                     /** @enum {string} */
                     kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
@@ -2334,6 +3706,50 @@ export interface components {
                 /** @description The message that the agent answered with it. */
                 message: string;
             } | null;
+            /**
+             * @description Changes that the agent did not make because they would halve a text, oldest first. Each waits for the
+             *     user to apply or to dismiss it.
+             */
+            questions: {
+                changes: {
+                    /** @description Absent for an entity that is to be deleted. */
+                    after?: {
+                        [key: string]: unknown;
+                    } | null;
+                    afterToml: string;
+                    /** @description Absent for a new entity. */
+                    before?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @description Both sides as TOML, to compare line by line; empty where there is none. */
+                    beforeToml: string;
+                    /** @description The fields that differ. */
+                    fields: {
+                        field: string;
+                        from?: unknown;
+                        to?: unknown;
+                    }[];
+                    /**
+                     * Format: int64
+                     * @description The revision that it is based on; 0 if its scope does not have the entity.
+                     */
+                    ifRevision: number;
+                    /**
+                     * @description True while it can be applied: that is the present revision or, for a question, its fields are as they
+                     *     were.
+                     */
+                    isCurrent: boolean;
+                    /** @enum {string} */
+                    kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
+                    name: string;
+                    /** @enum {string} */
+                    scope: "builtin" | "shared" | "global" | "project";
+                }[];
+                /** Format: uuid */
+                id: string;
+                /** @description The message that the agent answered with it. */
+                message: string;
+            }[];
         };
         /** @description A provider with its models. */
         ProviderModels: {
@@ -2347,6 +3763,61 @@ export interface components {
             name: string;
             /** @description The reason why every call fails, such as an empty variable. */
             problem?: string | null;
+        };
+        /** @description The reason why a file is not in the text. */
+        Reason: {
+            /** @constant */
+            reason: "budget";
+        } | {
+            /** @constant */
+            reason: "excluded";
+        } | {
+            /** @constant */
+            reason: "binary";
+        } | {
+            /** Format: uint64 */
+            bytes: number;
+            /** @constant */
+            reason: "huge";
+        } | {
+            /** @constant */
+            reason: "total_bytes";
+        } | {
+            /** @constant */
+            reason: "secret";
+        } | {
+            /** @constant */
+            reason: "link";
+        } | {
+            /** @constant */
+            reason: "outside";
+        } | {
+            /** @constant */
+            reason: "special";
+        } | {
+            /** @constant */
+            reason: "path_encoding";
+        } | {
+            /** @constant */
+            reason: "missing";
+        } | {
+            /** @constant */
+            reason: "changed";
+        } | {
+            message: string;
+            /** @constant */
+            reason: "unreadable";
+        };
+        /** @description An event with its place in the log. */
+        Recorded: {
+            /** Format: date-time */
+            at: string;
+            event: components["schemas"]["Event2"];
+            /**
+             * Format: uint64
+             * @description From 1, without gaps.
+             */
+            seq: number;
         };
         /**
          * @description The reason that a tool result carries if the tool did not run to its end. Fronts look at this and
@@ -2363,6 +3834,26 @@ export interface components {
             kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
             name: string;
             written?: components["schemas"]["Written"] | null;
+        };
+        /** @description The result of one round of review. */
+        Review: {
+            /** @description Required unless the result passes. */
+            findings?: components["schemas"]["Finding"][];
+            /** @description One or two sentences. */
+            summary?: string;
+            verdict: "pass" | "rework" | "block";
+        };
+        /** @description How results are reviewed. */
+        ReviewPolicy: {
+            /** @description False: what passes its check is merged without a review by tier 4. */
+            enabled: boolean;
+            /** @description True if a reviewer with another model than the worker's is preferred. */
+            other_model: boolean;
+            /**
+             * Format: uint32
+             * @description Reviews of one result before the tech lead is asked.
+             */
+            rounds: number;
         };
         /** @description The differences between two revisions. */
         RevisionDiff: {
@@ -2494,6 +3985,24 @@ export interface components {
             /** @enum {string} */
             scope: "builtin" | "shared" | "global" | "project";
         };
+        /** @description One round of review. */
+        RoundBoard: {
+            /** Format: date-time */
+            began_at: string;
+            /** Format: date-time */
+            ended_at?: string | null;
+            /** @description As a sentence. */
+            fault?: string | null;
+            findings?: components["schemas"]["Finding"][];
+            model: string;
+            /** Format: uint32 */
+            number: number;
+            persona?: string | null;
+            /** Format: uuid */
+            session: string;
+            summary?: string;
+            verdict?: ("pass" | "rework" | "block") | null;
+        };
         /** @description Why a model was chosen. */
         SelectionReason: "requested" | "plan" | "preferred" | "default" | "escalated" | "cooldown" | "rehearsal";
         /** @description A session without its log. */
@@ -2514,6 +4023,8 @@ export interface components {
              * @description The number of sessions above this one.
              */
             depth: number;
+            /** @description The part of a ticket's work that the session does. It has the tools to hand its result in. */
+            duty?: components["schemas"]["Duty"] | null;
             /** @description The persona that the session edits. Its tools are then those of the editor, and no others. */
             edits?: string | null;
             /** Format: uuid */
@@ -2608,6 +4119,8 @@ export interface components {
              * @description The number of sessions above this one.
              */
             depth: number;
+            /** @description The part of a ticket's work that the session does. It has the tools to hand its result in. */
+            duty?: components["schemas"]["Duty"] | null;
             /** @description The persona that the session edits. Its tools are then those of the editor, and no others. */
             edits?: string | null;
             /** Format: uuid */
@@ -2667,6 +4180,79 @@ export interface components {
             /** @description Read in either spelling; a session is snake_case, the usage of an event camelCase. */
             usage: components["schemas"]["SessionUsage"];
         };
+        /** @description The preparation of a worktree. */
+        Setup: {
+            /** @description Run in the worktree before the first attempt. */
+            command?: string | null;
+            /** @description Ignored files and directories that are copied from the user's checkout. */
+            copy?: string[];
+            /**
+             * Format: uint64
+             * @description Seconds that the command may take.
+             */
+            timeout: number;
+        };
+        /** @description A file in the text. */
+        Shown: {
+            /** @description The SHA-256 of the file's content. */
+            hash: string;
+            /** @description Relative to the root, with forward slashes. */
+            path: string;
+            /**
+             * Format: uint
+             * @description The tokens of the file's section, its header included.
+             */
+            tokens: number;
+            view: components["schemas"]["View"];
+            why: components["schemas"]["Why"];
+        };
+        /** @description A sign that a worker is stuck, with what shows it. */
+        Signal: {
+            /** @constant */
+            signal: "same_action";
+            /** Format: uint32 */
+            times: number;
+            tool: string;
+        } | {
+            /** @constant */
+            signal: "back_and_forth";
+            /** Format: uint32 */
+            times: number;
+            tools: string[];
+        } | {
+            /** @constant */
+            signal: "errors_in_a_row";
+            /** Format: uint32 */
+            times: number;
+            tool: string;
+        } | {
+            /** @constant */
+            signal: "no_progress";
+            /** Format: uint64 */
+            tokens: number;
+        } | {
+            command: string;
+            /** @constant */
+            signal: "same_check_fails";
+            /** Format: uint32 */
+            times: number;
+        } | {
+            /** Format: uint64 */
+            seconds: number;
+            /** @constant */
+            signal: "silent";
+        };
+        /** @description Tokens and money. */
+        Spent: {
+            cost: number;
+            /** Format: uint64 */
+            tokens: number;
+            /**
+             * Format: uint64
+             * @description Tokens of models whose price is not known. They are part of `tokens`, and no part of `cost`.
+             */
+            unpriced_tokens?: number;
+        };
         /** @description The stage of a persona after a change. */
         StageState: {
             arc: string;
@@ -2717,6 +4303,25 @@ export interface components {
              */
             updatedAt?: string | null;
         };
+        /** @description The result of an attempt, as the worker tells it. Verification distrusts it. */
+        Submission: {
+            /** @description Commands that you ran as proof, exactly as you ran them. */
+            commands?: string[];
+            /** @description One entry for each acceptance criterion of the ticket, in its words. */
+            criteria?: components["schemas"]["CriterionReport"][];
+            /** @description Decisions that were not obvious, each with what was rejected. */
+            decisions?: components["schemas"]["Decision"][];
+            /** @description What nobody has answered yet. */
+            open_questions?: string[];
+            /** @description Work that is needed but not part of this ticket. */
+            out_of_scope?: components["schemas"]["DraftTicket"][];
+            /** @description How an attempt ended, as the worker sees it. */
+            outcome: "done" | "no_change" | "blocked" | "partial";
+            /** @description What was done, in a few sentences. */
+            summary: string;
+            /** @description Every test that was changed, deleted or skipped, and why. */
+            test_changes?: components["schemas"]["TestChange"][];
+        };
         /** @description A tagged revision. */
         Tagged: {
             /** @description As in [`RevisionItem`]. */
@@ -2733,6 +4338,11 @@ export interface components {
             /** @enum {string} */
             scope: "builtin" | "shared" | "global" | "project";
             tag: string;
+        };
+        TestChange: {
+            /** @description The test's name, or the path of its file. */
+            test: string;
+            why: string;
         };
         /** @description An event of a run. */
         TestEvent: {
@@ -3199,6 +4809,283 @@ export interface components {
             /** @description The state of a run. */
             state: ("running" | "finished" | "cancelled") | "unfinished";
         };
+        /** @description One piece of work of a track, as it is written down. What became of it is in the log. */
+        Ticket: {
+            /** @description What must hold when the ticket is done: one text, or a list of criteria. */
+            acceptance?: string | string[];
+            /** @description The most that the ticket may spend. Defaults to the track's cap per ticket. */
+            caps?: components["schemas"]["Cap"];
+            /** @description The command that proves the ticket. Defaults to the track's. */
+            check?: string | null;
+            /** @description The context preset of the worker. Defaults to the persona's. */
+            context_preset?: string | null;
+            /** @description Tickets that must be merged before this one starts. */
+            depends_on?: string[];
+            /** @description The work to do, in words. */
+            description?: string;
+            /** @description Files that the worker sees in full. */
+            files?: string[];
+            /** @description Unique in the track, upper and lower case alike. */
+            id: string;
+            /** @description The model that works it first, before the models of the persona. */
+            model_override?: string | null;
+            /** @description The persona that works it. Defaults to the persona of its tier. */
+            persona_id?: string | null;
+            /** @description Globs of the paths that the ticket may change. Defaults to the track's; empty: every path. */
+            scope?: string[];
+            /** @description 1 orchestrator, 2 tech lead, 3 worker (the default), 4 reviewer. */
+            tier: number;
+            /** @description One line. */
+            title: string;
+        };
+        TicketBoard: {
+            /** @description What must hold when the ticket is done. */
+            acceptance?: string[];
+            /** @description Calls of tools that wait for permission. */
+            approvals?: components["schemas"]["Approval"][];
+            attempts?: components["schemas"]["AttemptBoard"][];
+            base?: string | null;
+            /** @description The check, run before anything was changed. */
+            baseline?: components["schemas"]["CheckRun"] | null;
+            /** Format: date-time */
+            began_at?: string | null;
+            branch?: string | null;
+            cap: components["schemas"]["Cap"];
+            check?: string | null;
+            depends_on: string[];
+            description?: string;
+            /** Format: date-time */
+            ended_at?: string | null;
+            /** @description Personas that could not be loaded: defaults took their place. */
+            fell_back?: components["schemas"]["FellBack"][];
+            id: string;
+            /** Format: date-time */
+            last_at?: string | null;
+            /** @description The commit that brought it into the track's branch. */
+            merged?: string | null;
+            model?: string | null;
+            /** @description What a person is needed for. */
+            need?: components["schemas"]["TicketNeed"] | null;
+            origin: components["schemas"]["Origin2"];
+            /** @description Of the last attempt or review. */
+            persona?: string | null;
+            rounds?: components["schemas"]["RoundBoard"][];
+            /** @description The last run of the check by the conductor. */
+            run?: components["schemas"]["CheckRun"] | null;
+            /**
+             * @description The state of a ticket in short, for lists.
+             * @enum {string}
+             */
+            short_state: "todo" | "in_progress" | "blocked" | "completed" | "failed";
+            spent: components["schemas"]["Spent"];
+            /** @description The state of a ticket. Only the conductor writes it. */
+            state: ("ready" | "checking" | "reviewing" | "integrating" | "merged" | "failed" | "cancelled") | "draft" | "awaiting_approval" | "blocked" | "setup" | "working" | "needs_input" | "submitted" | "rework" | "queued" | "no_change";
+            tier: number;
+            title: string;
+            /** @description The ticket that brought it in, if it was not itself. */
+            via?: string | null;
+            /** @description Tickets that must be merged first. */
+            waits_for?: string[];
+            /** @description Why it is where it is, as sentences. */
+            why?: string[];
+        };
+        /** @description A need of a ticket. */
+        TicketNeed: {
+            /** @description The same as a sentence. */
+            sentence: string;
+            ticket: string;
+        } & ({
+            /** @constant */
+            need: "answer";
+            question: string;
+        } | {
+            /** @constant */
+            need: "approval";
+            /** @description Why nobody but a person can approve a result. */
+            why: "unverified" | "no_change" | "no_review";
+        } | {
+            /** @constant */
+            need: "plan";
+        } | {
+            /** @constant */
+            need: "step";
+            /**
+             * @description The kinds of steps.
+             * @enum {string}
+             */
+            step: "prepare" | "work" | "verify" | "review" | "split" | "integrate" | "finish";
+        } | {
+            account: components["schemas"]["Account"];
+            /** @constant */
+            need: "cap";
+            /**
+             * @description The unit of a cap.
+             * @enum {string}
+             */
+            unit: "tokens" | "cost";
+        } | {
+            model: string;
+            /** @constant */
+            need: "price";
+        } | {
+            /** @constant */
+            need: "unblock";
+            reason: string;
+        } | {
+            message: string;
+            /** @constant */
+            need: "setup";
+        } | {
+            command: string;
+            /** @constant */
+            need: "baseline";
+        } | {
+            /** @constant */
+            need: "decision";
+        });
+        /** @description One value per tier, written as a table with the keys "Tier 1" to "Tier 4". */
+        Tiers: {
+            "Tier 1"?: string | null;
+            "Tier 2"?: string | null;
+            "Tier 3"?: string | null;
+            "Tier 4"?: string | null;
+        };
+        /** @description One value per tier, written as a table with the keys "Tier 1" to "Tier 4". */
+        Tiers2: {
+            "Tier 1"?: string | null;
+            "Tier 2"?: string | null;
+            "Tier 3"?: string | null;
+            "Tier 4"?: string | null;
+        };
+        /** @description A goal, broken down into tickets, and the rules by which they are worked. */
+        Track: {
+            /** @description The branch that the work starts from and is for. Defaults to the current one. */
+            base?: string | null;
+            /** @description The most that tickets, the track and a day may spend. */
+            caps?: components["schemas"]["Caps"];
+            /** @description The command that proves a ticket which names none itself. */
+            check?: string | null;
+            /**
+             * Format: uint
+             * @description Tickets that are worked at once. Outside of a git repository, one.
+             */
+            concurrency: number;
+            escalation: components["schemas"]["Escalation"];
+            /** @description What the track is for. Every worker sees it word for word. */
+            goal?: string;
+            /** @description Personas and models of the tiers. */
+            mma?: components["schemas"]["Mma"];
+            review: components["schemas"]["ReviewPolicy"];
+            /** @description Globs of the paths that a ticket without a scope may change. Empty: every path. */
+            scope?: string[];
+            /** @description What makes a fresh worktree usable. */
+            setup?: components["schemas"]["Setup"] | null;
+            /** @description True if a person approves each step that calls a model or moves a branch. */
+            step_approval: boolean;
+            tickets: components["schemas"]["Ticket"][];
+            /** @description One line. */
+            title: string;
+        };
+        /** @description A track with all that happened to its tickets. */
+        TrackBoard: {
+            /** Format: date-time */
+            began_at?: string | null;
+            /** @description The branch that has the merged tickets. */
+            branch?: string | null;
+            cap: components["schemas"]["Cap"];
+            /** Format: uint */
+            concurrency: number;
+            /** @description Tickets by their short state. */
+            counts: {
+                [key: string]: number;
+            };
+            day_cap: components["schemas"]["Cap"];
+            goal?: string;
+            /** Format: uuid */
+            id: string;
+            /** @description True if a newer version of Masque wrote to the track, which is then read-only here. */
+            is_newer: boolean;
+            /** @description True if this process works the track. */
+            is_worked_here: boolean;
+            isolation?: ("worktrees" | "none") | null;
+            /** Format: date-time */
+            last_at?: string | null;
+            /** @description What waits for a person, the most urgent first. */
+            needs: components["schemas"]["TicketNeed"][];
+            paused?: components["schemas"]["PauseCause"] | null;
+            /** @description What a track does as a whole. */
+            phase: ("running" | "paused" | "finished" | "cancelled") | "new" | "waiting";
+            project: string;
+            /**
+             * Format: uint64
+             * @description The number of the last event.
+             */
+            seq: number;
+            /** @description Sums of the track. */
+            spent: components["schemas"]["Spent"];
+            /** @description Sums of the current day in UTC. */
+            spent_today: components["schemas"]["Spent"];
+            tickets: components["schemas"]["TicketBoard"][];
+            title: string;
+        };
+        /** @description One event of a track. */
+        TrackEvent: {
+            recorded: components["schemas"]["Recorded"];
+            /** @constant */
+            type: "recorded";
+        } | {
+            need?: components["schemas"]["Need"] | null;
+            /**
+             * @description The state of a ticket in short, for lists.
+             * @enum {string}
+             */
+            short_state: "todo" | "in_progress" | "blocked" | "completed" | "failed";
+            /** @description The state of a ticket. Only the conductor writes it. */
+            state: ("ready" | "checking" | "reviewing" | "integrating" | "merged" | "failed" | "cancelled") | "draft" | "awaiting_approval" | "blocked" | "setup" | "working" | "needs_input" | "submitted" | "rework" | "queued" | "no_change";
+            ticket: string;
+            /** @constant */
+            type: "ticket";
+        } | {
+            /** @description What a track does as a whole. */
+            phase: ("running" | "paused" | "finished" | "cancelled") | "new" | "waiting";
+            /** Format: uint64 */
+            seq: number;
+            /** @constant */
+            type: "track";
+        };
+        TrackItem: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @description What a track does as a whole. */
+            phase: ("running" | "paused" | "finished" | "cancelled") | "new" | "waiting";
+            /** @description The directory of the project. */
+            project: string;
+            title: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        TrackList: {
+            items: components["schemas"]["TrackItem"][];
+            next_cursor?: string | null;
+        };
+        /** @description A track before it is worked: no model was called. */
+        TrackPlan: {
+            /** Format: uint */
+            concurrency: number;
+            /** @description True if each ticket would get a worktree of its own. */
+            isolate: boolean;
+            /** @description In an order in which they can be worked. */
+            tickets: components["schemas"]["PlannedTicket"][];
+            title: string;
+        };
+        /** @description What happened in a track, as markdown. */
+        TrackReport: {
+            /** Format: uuid */
+            id: string;
+            markdown: string;
+        };
         /** @description One turn. Fronts show its JSON; the provider's state is stored beside it and never shown. */
         Turn: {
             /** Format: date-time */
@@ -3286,6 +5173,38 @@ export interface components {
              * @description The number of all users.
              */
             total: number;
+        };
+        /** @description What verification says about a submission. */
+        Verdict: {
+            objections?: components["schemas"]["Objection"][];
+            ruling: ("accepted" | "rejected") | "unverified";
+        };
+        /** @description The part of a file that the text shows. */
+        View: "full" | "excerpt" | "skeleton" | "summary" | "outline";
+        /** @description The reason why a file is in the text. */
+        Why: {
+            /** @constant */
+            why: "focus";
+        } | {
+            by: string;
+            /** @constant */
+            why: "imported";
+        } | {
+            /** @constant */
+            why: "mentioned";
+        } | {
+            /** Format: uint */
+            entry: number;
+            /** @constant */
+            why: "entry";
+        } | {
+            /** @constant */
+            why: "project";
+        } | {
+            /** Format: uint */
+            place: number;
+            /** @constant */
+            why: "ranked";
         };
         /** @description The outcome of a write. For links and stages, `name` is the persona or the arc. */
         Written: {
@@ -3655,6 +5574,59 @@ export interface operations {
                 };
             };
             422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    show_context: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The most tokens of all files together; default: the preset's */
+                    budget?: number;
+                    /** @description Files that come first, and in full */
+                    files?: string[];
+                    /** @description The persona whose preset and strategy are meant */
+                    persona?: string;
+                    /** @description A context preset; default: the persona's */
+                    preset?: string;
+                    /**
+                     * @description How files are condensed; default: the persona's, else `auto`
+                     * @enum {string}
+                     */
+                    strategy?: "auto" | "full" | "summarize" | "skeleton";
+                    /**
+                     * @description The task in words: it decides which files matter
+                     * @default
+                     */
+                    task?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The version, for If-None-Match and If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Context"];
+                };
+            };
+            /** @description The copy is current */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             default: components["responses"]["Problem"];
         };
     };
@@ -4307,6 +6279,118 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    entity_locks: {
+        parameters: {
+            query?: {
+                /** @description The scope of the entity; default: where the name is found */
+                scope?: "builtin" | "shared" | "global" | "project";
+            };
+            header?: {
+                /** @description The ETag of a copy; answers 304 if it is current */
+                "If-None-Match"?: string;
+            };
+            path: {
+                kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The version, for If-None-Match and If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Locks"];
+                };
+            };
+            /** @description The copy is current */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    lock_entity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The field to lock, such as system_prompt; default: the whole entity */
+                    field?: string;
+                    /**
+                     * @description The scope of the entity; default: where the name is found
+                     * @enum {string}
+                     */
+                    scope?: "builtin" | "shared" | "global" | "project";
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Locks"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    unlock_entity: {
+        parameters: {
+            query?: {
+                /** @description The field to unlock; default: the lock of the whole entity */
+                field?: string;
+                /** @description The scope of the entity; default: where the name is found */
+                scope?: "builtin" | "shared" | "global" | "project";
+            };
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                kind: "persona" | "part" | "trait" | "skill" | "guardrail" | "arc" | "tool_preset" | "bias_profile" | "context_preset" | "test_input";
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Locks"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     promote_entity: {
         parameters: {
             query?: never;
@@ -4656,7 +6740,7 @@ export interface operations {
                 "application/json": {
                     /** @description The persona's name */
                     personaId: string;
-                    /** @description The id of the proposal that the user saw; default: the current one */
+                    /** @description The id of the proposal, or of the question, that the user saw; default: the current proposal */
                     proposalId?: string;
                 };
             };
@@ -4736,6 +6820,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClearedChat"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    dismiss_editor_proposal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The persona's name */
+                    personaId: string;
+                    /** @description The id of the proposal or the question */
+                    proposalId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DismissedProposal"];
                 };
             };
             422: components["responses"]["Problem"];
@@ -6687,6 +8805,1135 @@ export interface operations {
                     "text/event-stream": components["schemas"]["TestEvent"];
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_tracks: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                /** @description Tracks of every project, not only of the open one */
+                everywhere?: boolean;
+                /** @description 1 to 200, by default 50 */
+                limit?: number;
+            };
+            header?: {
+                /** @description The ETag of a copy; answers 304 if it is current */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The version, for If-None-Match and If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackList"];
+                };
+            };
+            /** @description The copy is current */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    create_track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The text of a track.toml */
+                    toml?: string;
+                    /** @description A goal, broken down into tickets, and the rules by which they are worked. */
+                    track?: {
+                        /** @description The branch that the work starts from and is for. Defaults to the current one. */
+                        base?: string;
+                        /** @description The most that tickets, the track and a day may spend. */
+                        caps?: {
+                            /** @description Of the track in one day, in UTC. */
+                            day?: {
+                                /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+                                cost?: number;
+                                /** @description Tokens of all calls, read and written. */
+                                tokens?: number;
+                            };
+                            /** @description Of each ticket that has none itself. */
+                            ticket?: {
+                                /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+                                cost?: number;
+                                /** @description Tokens of all calls, read and written. */
+                                tokens?: number;
+                            };
+                            /** @description Of the track as a whole. */
+                            track?: {
+                                /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+                                cost?: number;
+                                /** @description Tokens of all calls, read and written. */
+                                tokens?: number;
+                            };
+                        };
+                        /** @description The command that proves a ticket which names none itself. */
+                        check?: string;
+                        /**
+                         * @description Tickets that are worked at once. Outside of a git repository, one.
+                         * @default 3
+                         */
+                        concurrency?: number;
+                        /**
+                         * @description The bounds of the ladder that a stuck ticket climbs.
+                         * @default {
+                         *       "backoff": 2,
+                         *       "failures": 3,
+                         *       "models": 2,
+                         *       "red_checks": 2,
+                         *       "silence": 600,
+                         *       "split": true,
+                         *       "tokens_without_change": 200000,
+                         *       "transport_retries": 5
+                         *     }
+                         */
+                        escalation?: {
+                            /**
+                             * @description Seconds before the first retry. Each further one waits twice as long.
+                             * @default 2
+                             */
+                            backoff?: number;
+                            /**
+                             * @description Tickets that fail in a row before the track is paused. 0: never.
+                             * @default 3
+                             */
+                            failures?: number;
+                            /**
+                             * @description Changes to the next preferred model of one ticket.
+                             * @default 2
+                             */
+                            models?: number;
+                            /**
+                             * @description Red checks of one model before the next one takes over.
+                             * @default 2
+                             */
+                            red_checks?: number;
+                            /**
+                             * @description Seconds without an event, while no command runs, after which a worker counts as stuck.
+                             * @default 600
+                             */
+                            silence?: number;
+                            /**
+                             * @description True if tier 2 breaks a ticket down when its models have failed.
+                             * @default true
+                             */
+                            split?: boolean;
+                            /**
+                             * @description Tokens that a worker may spend without a change of its files. 0: any number.
+                             * @default 200000
+                             */
+                            tokens_without_change?: number;
+                            /**
+                             * @description Calls of one model that fail on their way in a row before the next one takes over.
+                             * @default 5
+                             */
+                            transport_retries?: number;
+                        };
+                        /** @description What the track is for. Every worker sees it word for word. */
+                        goal?: string;
+                        /** @description Personas and models of the tiers. */
+                        mma?: {
+                            /** @description The model of a persona that prefers none, by tier. */
+                            default_models?: {
+                                "Tier 1"?: string;
+                                "Tier 2"?: string;
+                                "Tier 3"?: string;
+                                "Tier 4"?: string;
+                            };
+                            /** @description The persona of a ticket that names none, by tier. */
+                            default_personas?: {
+                                "Tier 1"?: string;
+                                "Tier 2"?: string;
+                                "Tier 3"?: string;
+                                "Tier 4"?: string;
+                            };
+                        };
+                        /**
+                         * @description How results are reviewed.
+                         * @default {
+                         *       "enabled": true,
+                         *       "other_model": true,
+                         *       "rounds": 2
+                         *     }
+                         */
+                        review?: {
+                            /**
+                             * @description False: what passes its check is merged without a review by tier 4.
+                             * @default true
+                             */
+                            enabled?: boolean;
+                            /**
+                             * @description True if a reviewer with another model than the worker's is preferred.
+                             * @default true
+                             */
+                            other_model?: boolean;
+                            /**
+                             * @description Reviews of one result before the tech lead is asked.
+                             * @default 2
+                             */
+                            rounds?: number;
+                        };
+                        /** @description Globs of the paths that a ticket without a scope may change. Empty: every path. */
+                        scope?: string[];
+                        /** @description What makes a fresh worktree usable. */
+                        setup?: {
+                            /** @description Run in the worktree before the first attempt. */
+                            command?: string;
+                            /** @description Ignored files and directories that are copied from the user's checkout. */
+                            copy?: string[];
+                            /**
+                             * @description Seconds that the command may take.
+                             * @default 600
+                             */
+                            timeout?: number;
+                        };
+                        /** @description True if a person approves each step that calls a model or moves a branch. */
+                        step_approval?: boolean;
+                        tickets?: {
+                            /** @description What must hold when the ticket is done: one text, or a list of criteria. */
+                            acceptance?: string | string[];
+                            /** @description The most that the ticket may spend. Defaults to the track's cap per ticket. */
+                            caps?: {
+                                /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+                                cost?: number;
+                                /** @description Tokens of all calls, read and written. */
+                                tokens?: number;
+                            };
+                            /** @description The command that proves the ticket. Defaults to the track's. */
+                            check?: string;
+                            /** @description The context preset of the worker. Defaults to the persona's. */
+                            context_preset?: string;
+                            /** @description Tickets that must be merged before this one starts. */
+                            depends_on?: string[];
+                            /** @description The work to do, in words. */
+                            description?: string;
+                            /** @description Files that the worker sees in full. */
+                            files?: string[];
+                            /** @description Unique in the track, upper and lower case alike. */
+                            id: string;
+                            /** @description The model that works it first, before the models of the persona. */
+                            model_override?: string;
+                            /** @description The persona that works it. Defaults to the persona of its tier. */
+                            persona_id?: string;
+                            /** @description Globs of the paths that the ticket may change. Defaults to the track's; empty: every path. */
+                            scope?: string[];
+                            /**
+                             * @description 1 orchestrator, 2 tech lead, 3 worker (the default), 4 reviewer.
+                             * @default 3
+                             */
+                            tier?: number;
+                            /** @description One line. */
+                            title: string;
+                        }[];
+                        /** @description One line. */
+                        title: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description Where it is */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedTrack"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    clean_worktrees: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Only show what would be done */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CleanedWorktrees"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    draft_track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What is to be reached, in words */
+                    epic: string;
+                    /** @description As `provider/model` */
+                    model?: string;
+                    persona?: string;
+                    /** @description The session of a draft under way: its result, or the rest of the work */
+                    session?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description Where it is */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftedTrack"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    plan_track: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The text of a track.toml */
+                    toml?: string;
+                    /** @description A goal, broken down into tickets, and the rules by which they are worked. */
+                    track?: {
+                        /** @description The branch that the work starts from and is for. Defaults to the current one. */
+                        base?: string;
+                        /** @description The most that tickets, the track and a day may spend. */
+                        caps?: {
+                            /** @description Of the track in one day, in UTC. */
+                            day?: {
+                                /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+                                cost?: number;
+                                /** @description Tokens of all calls, read and written. */
+                                tokens?: number;
+                            };
+                            /** @description Of each ticket that has none itself. */
+                            ticket?: {
+                                /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+                                cost?: number;
+                                /** @description Tokens of all calls, read and written. */
+                                tokens?: number;
+                            };
+                            /** @description Of the track as a whole. */
+                            track?: {
+                                /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+                                cost?: number;
+                                /** @description Tokens of all calls, read and written. */
+                                tokens?: number;
+                            };
+                        };
+                        /** @description The command that proves a ticket which names none itself. */
+                        check?: string;
+                        /**
+                         * @description Tickets that are worked at once. Outside of a git repository, one.
+                         * @default 3
+                         */
+                        concurrency?: number;
+                        /**
+                         * @description The bounds of the ladder that a stuck ticket climbs.
+                         * @default {
+                         *       "backoff": 2,
+                         *       "failures": 3,
+                         *       "models": 2,
+                         *       "red_checks": 2,
+                         *       "silence": 600,
+                         *       "split": true,
+                         *       "tokens_without_change": 200000,
+                         *       "transport_retries": 5
+                         *     }
+                         */
+                        escalation?: {
+                            /**
+                             * @description Seconds before the first retry. Each further one waits twice as long.
+                             * @default 2
+                             */
+                            backoff?: number;
+                            /**
+                             * @description Tickets that fail in a row before the track is paused. 0: never.
+                             * @default 3
+                             */
+                            failures?: number;
+                            /**
+                             * @description Changes to the next preferred model of one ticket.
+                             * @default 2
+                             */
+                            models?: number;
+                            /**
+                             * @description Red checks of one model before the next one takes over.
+                             * @default 2
+                             */
+                            red_checks?: number;
+                            /**
+                             * @description Seconds without an event, while no command runs, after which a worker counts as stuck.
+                             * @default 600
+                             */
+                            silence?: number;
+                            /**
+                             * @description True if tier 2 breaks a ticket down when its models have failed.
+                             * @default true
+                             */
+                            split?: boolean;
+                            /**
+                             * @description Tokens that a worker may spend without a change of its files. 0: any number.
+                             * @default 200000
+                             */
+                            tokens_without_change?: number;
+                            /**
+                             * @description Calls of one model that fail on their way in a row before the next one takes over.
+                             * @default 5
+                             */
+                            transport_retries?: number;
+                        };
+                        /** @description What the track is for. Every worker sees it word for word. */
+                        goal?: string;
+                        /** @description Personas and models of the tiers. */
+                        mma?: {
+                            /** @description The model of a persona that prefers none, by tier. */
+                            default_models?: {
+                                "Tier 1"?: string;
+                                "Tier 2"?: string;
+                                "Tier 3"?: string;
+                                "Tier 4"?: string;
+                            };
+                            /** @description The persona of a ticket that names none, by tier. */
+                            default_personas?: {
+                                "Tier 1"?: string;
+                                "Tier 2"?: string;
+                                "Tier 3"?: string;
+                                "Tier 4"?: string;
+                            };
+                        };
+                        /**
+                         * @description How results are reviewed.
+                         * @default {
+                         *       "enabled": true,
+                         *       "other_model": true,
+                         *       "rounds": 2
+                         *     }
+                         */
+                        review?: {
+                            /**
+                             * @description False: what passes its check is merged without a review by tier 4.
+                             * @default true
+                             */
+                            enabled?: boolean;
+                            /**
+                             * @description True if a reviewer with another model than the worker's is preferred.
+                             * @default true
+                             */
+                            other_model?: boolean;
+                            /**
+                             * @description Reviews of one result before the tech lead is asked.
+                             * @default 2
+                             */
+                            rounds?: number;
+                        };
+                        /** @description Globs of the paths that a ticket without a scope may change. Empty: every path. */
+                        scope?: string[];
+                        /** @description What makes a fresh worktree usable. */
+                        setup?: {
+                            /** @description Run in the worktree before the first attempt. */
+                            command?: string;
+                            /** @description Ignored files and directories that are copied from the user's checkout. */
+                            copy?: string[];
+                            /**
+                             * @description Seconds that the command may take.
+                             * @default 600
+                             */
+                            timeout?: number;
+                        };
+                        /** @description True if a person approves each step that calls a model or moves a branch. */
+                        step_approval?: boolean;
+                        tickets?: {
+                            /** @description What must hold when the ticket is done: one text, or a list of criteria. */
+                            acceptance?: string | string[];
+                            /** @description The most that the ticket may spend. Defaults to the track's cap per ticket. */
+                            caps?: {
+                                /** @description Money, in the currency of the prices. A model without a known price is refused under such a cap. */
+                                cost?: number;
+                                /** @description Tokens of all calls, read and written. */
+                                tokens?: number;
+                            };
+                            /** @description The command that proves the ticket. Defaults to the track's. */
+                            check?: string;
+                            /** @description The context preset of the worker. Defaults to the persona's. */
+                            context_preset?: string;
+                            /** @description Tickets that must be merged before this one starts. */
+                            depends_on?: string[];
+                            /** @description The work to do, in words. */
+                            description?: string;
+                            /** @description Files that the worker sees in full. */
+                            files?: string[];
+                            /** @description Unique in the track, upper and lower case alike. */
+                            id: string;
+                            /** @description The model that works it first, before the models of the persona. */
+                            model_override?: string;
+                            /** @description The persona that works it. Defaults to the persona of its tier. */
+                            persona_id?: string;
+                            /** @description Globs of the paths that the ticket may change. Defaults to the track's; empty: every path. */
+                            scope?: string[];
+                            /**
+                             * @description 1 orchestrator, 2 tech lead, 3 worker (the default), 4 reviewer.
+                             * @default 3
+                             */
+                            tier?: number;
+                            /** @description One line. */
+                            title: string;
+                        }[];
+                        /** @description One line. */
+                        title: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The version, for If-None-Match and If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackPlan"];
+                };
+            };
+            /** @description The copy is current */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy; answers 304 if it is current */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The version, for If-None-Match and If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            /** @description The copy is current */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    approve_tickets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Planned tickets or drafts; default: all that await approval */
+                    tickets?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancel_track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default  */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    raise_cap: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the track */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Absent: no limit */
+                    cost?: number;
+                    /** @description The cap of each day */
+                    day?: boolean;
+                    /** @description The cap of a ticket; default: that of the track, or of a day */
+                    ticket?: string;
+                    /** @description Absent: no limit */
+                    tokens?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    watch_track: {
+        parameters: {
+            query?: {
+                /** @description The number of the last event that the viewer saw; default: from the beginning */
+                after?: number;
+            };
+            header?: {
+                /** @description The id of the last event seen */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-Sent Events; the schema is that of the data of one event */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["TrackEvent"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    merge_track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The branch that gets the track's work; default: the one that the track names */
+                    branch?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergedTrack"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    pause_track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    track_report: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy; answers 304 if it is current */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The version, for If-None-Match and If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackReport"];
+                };
+            };
+            /** @description The copy is current */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    resume_track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    start_track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Tickets that are worked at once, instead of the track's number */
+                    concurrency?: number;
+                    /** @description A model drafted the track: a person approves its tickets before they are worked */
+                    drafted?: boolean;
+                    /** @description Work each ticket in a git worktree of its own; by default if the project is a git repository */
+                    isolate?: boolean;
+                    /** @description Let nobody approve the tickets of a plan */
+                    yes?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    answer_ticket: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the track */
+                id: string;
+                ticket: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    answer: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    approve_result: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the track */
+                id: string;
+                ticket: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Only for a rejection */
+                    findings?: {
+                        /** @description From 1. */
+                        line: number;
+                        /** @description The file, relative to the repository's root. */
+                        path: string;
+                        /** @description What happens, with which input or in which order. */
+                        scenario: string;
+                        severity: "minor" | "major" | "critical";
+                    }[];
+                    /** @default  */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    approve_step: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the track */
+                id: string;
+                ticket: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancel_ticket: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the track */
+                id: string;
+                ticket: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default  */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    reject_result: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the track */
+                id: string;
+                ticket: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Only for a rejection */
+                    findings?: {
+                        /** @description From 1. */
+                        line: number;
+                        /** @description The file, relative to the repository's root. */
+                        path: string;
+                        /** @description What happens, with which input or in which order. */
+                        scenario: string;
+                        severity: "minor" | "major" | "critical";
+                    }[];
+                    /** @default  */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    retry_ticket: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request; sent again, it runs once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the track */
+                id: string;
+                ticket: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The model that comes first from now on, as `provider/model` */
+                    model?: string;
+                    /**
+                     * @description What the worker should know
+                     * @default
+                     */
+                    note?: string;
+                    persona?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackBoard"];
+                };
+            };
+            422: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

@@ -1,13 +1,9 @@
-import { request } from '../api/client';
+import { api, ask, type Body, type Schemas } from '../api/client';
 import { Problem, asProblem } from '../api/problem';
 import { streamPost } from '../api/stream';
 import { began, changesOf, emptyLog, heard, type AgentEvent, type EditLog } from './edits';
-import type { Turn } from './turns';
-
-export interface UndoneTurn {
-  undone: { kind: string; name: string; scope: string }[];
-  kept: { kind: string; name: string; scope: string; reason: string }[];
-}
+import { OpenProposals } from './proposals.svelte';
+import { turnOf, type Turn } from './turns';
 
 interface Hooks {
   /** A tool changed something: the editor reads again. */
@@ -29,13 +25,19 @@ export class Agent {
   problem = $state.raw<Problem | undefined>();
   /** True while the stream is lost and the page waits for the run's turns. */
   recovering = $state(false);
-  /** True if the last message asked for a proposal only. */
-  proposed = $state(false);
   sends = $state(0);
-  changes = $derived(changesOf(this.log.turns));
   undone = $state(false);
+  /** What waits for the person's decision. */
+  readonly open: OpenProposals;
+  /** Changes since the last message: by the agent, and by proposals of it that were applied. */
+  changes = $derived.by(() => this.#applied + (this.#planned || this.open.proposal ? 0 : Math.max(0, changesOf(this.log.turns) - this.#asked)));
 
   readonly personaId: string;
+  #applied = $state(0);
+  /** True if the last message asked for a proposal only. */
+  #planned = $state(false);
+  /** Questions since the last message. Their calls changed nothing. */
+  #asked = $state(0);
   #hooks: Hooks;
   #now: EditLog = emptyLog;
   #frame = 0;
@@ -44,6 +46,7 @@ export class Agent {
   constructor(personaId: string, hooks: Hooks) {
     this.personaId = personaId;
     this.#hooks = hooks;
+    this.open = new OpenProposals(personaId, this.#abort.signal);
   }
 
   close(): void {
@@ -53,7 +56,7 @@ export class Agent {
 
   async load(): Promise<void> {
     try {
-      const turns = await this.#history();
+      const [turns] = await Promise.all([this.#history(), this.refreshOpen()]);
       // A message that was sent meanwhile is newer than this history.
       if (!this.#now.running) this.#set({ ...emptyLog, turns });
       this.problem = undefined;
@@ -68,13 +71,16 @@ export class Agent {
     if (this.#now.running) return;
     this.problem = undefined;
     this.undone = false;
-    this.proposed = plan;
+    this.#planned = plan;
+    this.#applied = 0;
+    this.#asked = 0;
     this.sends += 1;
+    const known = new Set(this.open.questions.map(({ id }) => id));
     this.#set(began(this.#now, `sent-${crypto.randomUUID()}`, message));
-    this.#hooks.onmatter(false);
+    this.#matter();
     this.#hooks.onrunning(true);
     try {
-      const body = { personaId: this.personaId, message, ...(plan ? { plan } : {}) };
+      const body: Body<'/api/persona-agent/chat'> = { personaId: this.personaId, message, ...(plan ? { plan } : {}) };
       for await (const event of streamPost('/api/persona-agent/chat', body, this.#abort.signal)) {
         this.#hear(event.data);
         if (!this.#now.running) break;
@@ -87,25 +93,54 @@ export class Agent {
       if (problem.status === 0) await this.#recover();
       else this.#fail(problem);
     } finally {
-      if (!this.#abort.signal.aborted) this.#hooks.onrunning(false);
+      if (!this.#abort.signal.aborted) {
+        await this.refreshOpen();
+        this.#asked = this.open.questions.filter(({ id }) => !known.has(id)).length;
+        this.#hooks.onrunning(false);
+      }
     }
+  }
+
+  /** Reads what waits for a decision. */
+  async refreshOpen(): Promise<void> {
+    await this.open.refresh();
+    this.#matter();
+  }
+
+  /** Applies exactly what is shown. Returns how many entities changed. */
+  async apply(id: string): Promise<number | undefined> {
+    const applied = await this.open.apply(id);
+    if (applied !== undefined) {
+      this.#applied += applied;
+      this.undone = false;
+      this.#hooks.onchanged();
+    }
+    this.#matter();
+    return applied;
+  }
+
+  async dismiss(id: string): Promise<void> {
+    await this.open.dismiss(id);
+    this.#matter();
   }
 
   async clear(): Promise<void> {
     try {
-      await request('POST', '/api/persona-agent/clear', { body: { personaId: this.personaId } });
+      await ask(api.POST('/api/persona-agent/clear', { body: { personaId: this.personaId } }));
       this.#set(emptyLog);
       this.problem = undefined;
-      this.#hooks.onmatter(false);
+      this.#applied = 0;
+      this.open.forget();
+      this.#matter();
     } catch (error) {
       this.#fail(asProblem(error));
     }
   }
 
   /** Takes the agent's last turn back. The answer says what stays, because others changed it since. */
-  async undo(): Promise<UndoneTurn | undefined> {
+  async undo(): Promise<Schemas['UndoneTurn'] | undefined> {
     try {
-      const { data } = await request<UndoneTurn>('POST', '/api/persona-agent/undo', { body: { personaId: this.personaId } });
+      const { data } = await ask(api.POST('/api/persona-agent/undo', { body: { personaId: this.personaId } }));
       this.undone = true;
       this.#hooks.onchanged();
       return data;
@@ -120,7 +155,12 @@ export class Agent {
     this.problem = problem.unsupported
       ? new Problem(problem.status, { detail: 'This server has no editing agent yet. Update masque, or edit the persona by hand.', code: 'unsupported' })
       : problem;
-    this.#hooks.onmatter(true);
+    this.#matter();
+  }
+
+  /** An error, a proposal and a question keep the panel. */
+  #matter(): void {
+    this.#hooks.onmatter(this.#now.error !== undefined || this.problem !== undefined || this.open.count > 0);
   }
 
   #hear(data: string): void {
@@ -134,7 +174,7 @@ export class Agent {
     }
     this.#set(next);
     if (event.type === 'tool_result' && !event.isError) this.#hooks.onchanged();
-    if (event.type === 'error') this.#hooks.onmatter(true);
+    if (event.type === 'error') this.#matter();
   }
 
   #set(log: EditLog): void {
@@ -148,8 +188,9 @@ export class Agent {
   }
 
   async #history(): Promise<Turn[]> {
-    const path = `/api/persona-agent/history?personaId=${encodeURIComponent(this.personaId)}`;
-    return (await request<{ turns: Turn[] }>('GET', path, { signal: this.#abort.signal })).data.turns;
+    const query = { personaId: this.personaId };
+    const { data } = await ask(api.GET('/api/persona-agent/history', { params: { query }, signal: this.#abort.signal }));
+    return data.turns.map(turnOf);
   }
 
   /** The stream is lost, but the run goes on at the server: waits for its turns. No turn is lost, because
@@ -163,7 +204,7 @@ export class Agent {
         if (turns && !running) {
           const arrived = turns.some((turn) => turn.type === 'user' && turn.content === lastMessage(this.#now));
           this.#set({ turns, open: '', running: false, error: arrived ? undefined : 'The connection was lost before the message arrived. Send it again.' });
-          this.#hooks.onmatter(!arrived);
+          this.#matter();
           this.#hooks.onchanged();
           return;
         }
@@ -177,10 +218,10 @@ export class Agent {
 
   async #isRunning(): Promise<boolean> {
     try {
-      const path = `/api/storage/personas/${encodeURIComponent(this.personaId)}`;
-      const { data } = await request<{ agentChatSessionId?: string }>('GET', path);
+      const { personaId } = this;
+      const { data } = await ask(api.GET('/api/storage/personas/{personaId}', { params: { path: { personaId } } }));
       if (!data.agentChatSessionId) return false;
-      const session = await request<{ status: string }>('GET', `/api/sessions/${data.agentChatSessionId}`);
+      const session = await ask(api.GET('/api/sessions/{id}', { params: { path: { id: data.agentChatSessionId } } }));
       return session.data.status === 'running';
     } catch (error) {
       return asProblem(error).status === 0;

@@ -1,13 +1,8 @@
+import type { Schemas } from '../api/client';
 import type { Turn } from './turns';
 
 /** The conversation with the editing agent, as a pure log: the six events of its stream in, turns out. */
-export type AgentEvent =
-  | { type: 'text_delta'; content: string }
-  | { type: 'text_complete'; id: string; content: string }
-  | { type: 'tool_call'; id: string; toolUseId: string; toolName: string; input: Record<string, unknown> }
-  | { type: 'tool_result'; id: string; toolUseId: string; output: string; isError?: boolean }
-  | { type: 'done' }
-  | { type: 'error'; message: string };
+export type AgentEvent = Schemas['ChatEvent'];
 
 export interface EditLog {
   turns: readonly Turn[];
@@ -36,7 +31,7 @@ export function heard(log: EditLog, event: AgentEvent): EditLog {
     }
     case 'tool_result': {
       const { id, toolUseId, output, isError } = event;
-      return add(log, { type: 'tool_result', id, toolUseId, output, isError });
+      return add(log, { type: 'tool_result', id, toolUseId, output, isError: isError ?? undefined });
     }
     case 'done':
       return { ...log, running: false, open: '' };

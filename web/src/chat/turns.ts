@@ -1,11 +1,15 @@
-/** The turns of a conversation, as `GET /api/sessions/{id}` and `GET /api/persona-agent/history` have them. */
-export type Turn = { id: string; createdAt?: string } & (
-  | { type: 'user'; content: string }
-  | { type: 'assistant_text'; content: string }
-  | { type: 'tool_call'; toolUseId: string; toolName: string; input: Record<string, unknown>; malformed?: string | null }
-  | { type: 'tool_result'; toolUseId: string; output: string; isError?: boolean | null; refusal?: string | null }
-  | { type: 'summary'; content: string; through: string }
-);
+import type { Schemas } from '../api/client';
+
+/** A turn that this page made has no time yet. */
+type Local<T> = T extends { createdAt: string } ? Omit<T, 'createdAt'> & { createdAt?: string } : never;
+
+/** The turns of a conversation, as `GET /api/sessions/{id}` has them. */
+export type Turn = Local<Schemas['Turn']>;
+
+/** A turn of a conversation with the editing agent, as `GET /api/persona-agent/history` has it. */
+export function turnOf(turn: Schemas['ChatTurn']): Turn {
+  return turn.type === 'tool_result' ? { ...turn, isError: turn.isError ?? undefined } : turn;
+}
 
 export type CallTurn = Extract<Turn, { type: 'tool_call' }>;
 export type ResultTurn = Extract<Turn, { type: 'tool_result' }>;

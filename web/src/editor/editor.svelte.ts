@@ -4,6 +4,7 @@ import { Problem, asProblem } from '../api/problem';
 import { isOverwritten, sayChange, takenBack, type AgentChange } from './agent-changes';
 import { changedFields, definitionOf, equal, reasonFor, saveScope, withField, type Doc } from './doc';
 import type { Draft, Where } from './drafts';
+import { Locks } from './locks.svelte';
 import { merge, settle, type Choice, type Conflict } from './merge';
 import { Review } from './review.svelte';
 import { drafts, keepLate } from './tab';
@@ -49,6 +50,9 @@ export class EntityEditor {
   gone = $state(false);
   /** What the agent changed, until the person keeps it or takes it back. */
   readonly review = new Review();
+  readonly locks: Locks;
+  /** Fields that the agent asks about, and the way to the question. */
+  asked = $state.raw<{ fields: ReadonlySet<string>; show: () => void } | undefined>();
 
   changed = $derived(this.base ? changedFields(this.base, this.doc) : []);
   dirty = $derived(this.changed.length > 0);
@@ -70,6 +74,7 @@ export class EntityEditor {
     this.kind = kind;
     this.name = name;
     this.#wanted = scope;
+    this.locks = new Locks(kind, name);
   }
 
   get where(): Where {
@@ -81,7 +86,10 @@ export class EntityEditor {
     this.problem = undefined;
     this.#stop?.();
     this.#stop = changes.listen((event) => {
-      if (event.type === 'everything' || (event.kind === this.kind && event.name === this.name)) void this.#refresh();
+      if (event.type === 'everything' || (event.kind === this.kind && event.name === this.name)) {
+        void this.#refresh();
+        if (this.base) void this.locks.load(this.scope);
+      }
     });
     addEventListener('pagehide', this.#leave);
     try {
@@ -90,6 +98,7 @@ export class EntityEditor {
       this.doc = definitionOf(entity);
       this.base = this.doc;
       this.#shadowed = this.scope === 'builtin' && this.#wanted === 'builtin' && (await this.#fetchFrom(undefined)).entity.scope !== 'builtin';
+      void this.locks.load(this.scope);
       this.review.resume(this.where, { revision: this.revision, doc: this.doc });
     } catch (error) {
       this.problem = asProblem(error);
@@ -208,6 +217,7 @@ export class EntityEditor {
     try {
       const { data, etag } = await ask(api.PUT('/api/library/{kind}/{name}', { params: { path, header }, body }));
       await (await drafts()).drop(this.where);
+      if (data.scope !== this.scope) void this.locks.load(data.scope);
       this.scope = data.scope;
       this.revision = data.revision;
       this.updatedAt = new Date().toISOString();
@@ -246,6 +256,7 @@ export class EntityEditor {
       const wasDirty = this.dirty;
       this.#takeBase(entity);
       const moved = old.scope !== this.scope;
+      if (moved) void this.locks.load(this.scope);
       // The draft goes with its entity when the agent makes a copy of a builtin.
       if (moved && wasDirty) await (await drafts()).drop(old);
       this.review.follow(this.where, { revision: moved ? 0 : old.revision, doc: before }, { revision: this.revision, doc: theirs });

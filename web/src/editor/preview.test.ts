@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { changedBlocks, cutPlaceholders, placeholderProblems, reuseBlocks, tokensText, type Block } from './preview';
 
 const block = (id: string, text: string, first_line = 1): Block => ({
-  id, text, first_line, hash: text, heading: null, kind: 'part', name: id, layer: 'own', scope: 'shared', form: 'whole', tokens: 1,
+  id, text, first_line, hash: text, heading: null, kind: 'part', name: id, field: 'content', layer: 'own', scope: 'shared', form: 'whole', tokens: 1,
 });
 
 test('unchanged blocks are the same objects', () => {
@@ -30,7 +30,7 @@ test('says whether the count is exact', () => {
 });
 
 test('a placeholder that stays in the text is a problem of its place, once', () => {
-  const prompt = { ...block('persona:x', 'For {{team}}, and {{ team }} again.'), kind: 'persona', field: 'system_prompt' };
+  const prompt = { ...block('persona:x', 'For {{team}}, and {{ team }} again.'), kind: 'persona' as const, field: 'system_prompt' };
   expect(placeholderProblems([prompt, block('a', 'Ask {{who}}.'), block('b', 'Nothing.')])).toMatchObject([
     { message: 'nothing fills in {{team}}', field: 'system_prompt' },
     { message: 'nothing fills in {{who}}', kind: 'part', name: 'a' },

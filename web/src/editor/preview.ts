@@ -1,79 +1,22 @@
-import { request, type Entity, type Kind, type Scope } from '../api/client';
+import { api, ask, type Body, type Schemas } from '../api/client';
 import { isKind } from '../ui/kinds';
-import type { Layer } from '../ui/layers';
 
-/** One piece of the assembled text, as `POST /api/preview` answers it. The texts of all blocks, one
- * after the other, are exactly what the model gets. */
-export interface Block {
-  id: string;
-  hash: string;
-  heading: string | null;
-  kind: string;
-  name: string;
-  part_type?: string;
-  field?: string;
-  layer: Layer;
-  base?: string;
-  scope: Scope;
-  form: 'whole' | 'summary';
-  first_line: number;
-  text: string;
-  tokens: number;
-}
+export type Preview = Schemas['PersonaPreview'];
 
-export interface LeftOut {
-  kind: string;
-  name: string;
-  tokens: number;
-  reason: string;
-}
+/** One piece of the assembled text. The texts of all blocks, one after the other, are exactly what the model
+ * gets. */
+export type Block = Preview['blocks'][number];
+export type LeftOut = Preview['left_out'][number];
+export type BudgetPoint = Preview['budget_points'][number];
+export type DraftProblem = Schemas['LintFinding'];
 
-export interface BudgetPoint {
-  max_tokens: number;
-  tokens: number;
-  left_out: string[];
-}
-
-export interface DraftProblem {
-  rule: string;
-  level: 'note' | 'warning' | 'error';
-  message: string;
-  field?: string | null;
-  line?: number | null;
-  kind?: Kind | null;
-  name?: string | null;
-  suggestion?: string | null;
-}
-
-export interface Preview {
-  tokens: { total: number; counter: string; exact: boolean };
-  blocks: Block[];
-  left_out: LeftOut[];
-  over_budget: boolean;
-  budget_points: BudgetPoint[];
-  stage?: string;
-  problems: DraftProblem[];
-}
-
-export interface PreviewRequest {
-  entity: Entity;
-  scope?: Scope;
-  overrides?: Record<string, string>;
-  stage?: string;
-  max_tokens?: number;
-  /** Unsaved pieces, in place of the stored ones. */
-  pieces?: PieceDraft[];
-}
-
-export interface PieceDraft {
-  kind: Kind;
-  entity: Entity;
-  scope?: Scope;
-}
+export type PreviewRequest = Body<'/api/preview'>;
+/** An unsaved piece, in place of the stored one. */
+export type PieceDraft = NonNullable<PreviewRequest['pieces']>[number];
 
 /** The server's own assembly of an unsaved definition. Writes nothing. */
 export async function loadPreview(wanted: PreviewRequest, signal: AbortSignal): Promise<Preview> {
-  return (await request<Preview>('POST', '/api/preview', { body: { detail: true, ...wanted }, signal })).data;
+  return (await ask(api.POST('/api/preview', { body: { detail: true, ...wanted }, signal }))).data;
 }
 
 /** Takes over the blocks that did not change, so that only changed ones are drawn again. */

@@ -1,6 +1,5 @@
-import { api, ask, request, type Entity, type Kind, type ListItem, type Schemas, type Scope } from '../api/client';
+import { api, ask, type Entity, type Kind, type ListItem, type Schemas, type Scope } from '../api/client';
 import { Problem, asProblem } from '../api/problem';
-import { href } from '../ui/route';
 
 /** What came of one item of several. */
 export interface Outcome {
@@ -61,17 +60,13 @@ export async function restore(item: ListItem): Promise<void> {
 
 const USERS_LIMIT = 200;
 
-export interface User {
-  kind: Kind;
-  name: string;
-  scope: Scope;
-}
+export type User = Schemas['UsagePage']['items'][number];
 
 /** Who uses an entity; undefined if this server cannot say. */
 export async function usersOf(kind: Kind, name: string, signal?: AbortSignal, scope?: Scope): Promise<User[] | undefined> {
   try {
-    const path = href(`/api/library/${kind}/${encodeURIComponent(name)}/usage`, { limit: USERS_LIMIT, scope });
-    return (await request<{ items: User[] }>('GET', path, { signal })).data.items;
+    const params = { path: { kind, name }, query: { limit: USERS_LIMIT, scope } };
+    return (await ask(api.GET('/api/library/{kind}/{name}/usage', { params, signal }))).data.items;
   } catch (error) {
     if (error instanceof Problem && error.unsupported) return undefined;
     throw error;

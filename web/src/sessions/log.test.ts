@@ -18,13 +18,13 @@ const RUN: [string, SessionEvent][] = [
   ['2.3', { type: 'text_delta', content: 'write.' }],
   ['3', { type: 'text_complete', id: 't', content: 'I write.' }],
   ['4', { type: 'tool_call', id: 'c', toolUseId: 'x', toolName: 'write_file', input: { path: 'a' } }],
-  ['5', { type: 'usage', inputTokens: 10, outputTokens: 2, cacheReadTokens: 4, cacheWriteTokens: 0, cost: 0.25 }],
+  ['5', { type: 'usage', provider: 'a', model: 'm', inputTokens: 10, outputTokens: 2, cacheReadTokens: 4, cacheWriteTokens: 0, cost: 0.25 }],
   ['6', { type: 'approval_request', sessionId: 's', toolUseId: 'x', toolName: 'write_file', input: { path: 'a' } }],
   ['7', { type: 'approval_answered', toolUseId: 'x', approved: true }],
   ['8', { type: 'tool_result', id: 'r', toolUseId: 'x', output: 'ok' }],
   ['9.1', { type: 'text_delta', content: 'Done' }],
   ['10', { type: 'text_complete', id: 'v', content: 'Done.' }],
-  ['11', { type: 'usage', inputTokens: 20, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }],
+  ['11', { type: 'usage', provider: 'a', model: 'm', inputTokens: 20, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }],
   ['12', { type: 'done', stopReason: 'end_turn' }],
 ];
 
@@ -112,7 +112,7 @@ test('a session that is read again says how its last run ended, and counts nothi
   const tail: [string, SessionEvent][] = [
     ['1', { type: 'error', code: 'transport', message: 'an older run' }],
     ['2', { type: 'user', id: 'u', content: 'again' }],
-    ['3', { type: 'usage', inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }],
+    ['3', { type: 'usage', provider: 'a', model: 'm', inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }],
     ['4', { type: 'done', stopReason: 'cancelled' }],
   ];
   expect(play(tail, read)).toEqual({ ...read, end: 'cancelled' });

@@ -23,26 +23,7 @@ export interface Tokens {
   cacheWrite: number;
 }
 
-export type SessionEvent =
-  | { type: 'user'; id: string; content: string }
-  | { type: 'text_delta' | 'reasoning_delta'; content: string }
-  | { type: 'text_complete'; id: string; content: string }
-  | { type: 'tool_call'; id: string; toolUseId: string; toolName: string; input: Record<string, unknown> }
-  | { type: 'tool_result'; id: string; toolUseId: string; output: string; isError?: boolean; refusal?: string }
-  | { type: 'tool_event'; toolUseId: string; event: unknown }
-  | { type: 'approval_request'; sessionId: string; toolUseId: string; toolName: string; input: Record<string, unknown> }
-  | { type: 'approval_answered'; toolUseId: string; approved: boolean }
-  | { type: 'model_selected'; provider: string; model: string; reason: string }
-  | { type: 'model_escalated'; from: string; to: string; code: string; message: string }
-  | { type: 'waiting'; provider: string; model: string; seconds: number; code: string; message: string }
-  | { type: 'text_discarded'; turnIds: string[] }
-  | { type: 'usage'; inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number; cost?: number }
-  | { type: 'mode_changed'; mode: Mode }
-  | { type: 'plan_ready'; plan: string }
-  | { type: 'summary'; id: string; content: string; through: string }
-  | { type: 'notice'; code: string; fields?: string[]; placeholders?: { variable: string }[] }
-  | { type: 'error'; code: string; message: string }
-  | { type: 'done'; stopReason: string };
+export type SessionEvent = Schemas['Event'];
 
 export interface Cost {
   amount: number;
@@ -138,7 +119,7 @@ function change(log: SessionLog, event: SessionEvent): SessionLog {
       const { id, toolUseId, output, isError, refusal } = event;
       const { [toolUseId]: _, ...progress } = log.progress;
       const asks = log.asks.filter((ask) => ask.callId !== toolUseId);
-      return { ...add(log, { type: 'tool_result', id, toolUseId, output, isError, refusal }), progress, asks };
+      return { ...add(log, { type: 'tool_result', id, toolUseId, output, isError: isError ?? undefined, refusal }), progress, asks };
     }
     case 'tool_event':
       return { ...log, progress: { ...log.progress, [event.toolUseId]: progressText(event.event) } };
@@ -165,7 +146,7 @@ function change(log: SessionLog, event: SessionEvent): SessionLog {
       const { tokens, cost } = log;
       return {
         ...log,
-        cost: event.cost === undefined ? { ...cost, unpriced: cost.unpriced + 1 } : { ...cost, amount: cost.amount + event.cost },
+        cost: event.cost == null ? { ...cost, unpriced: cost.unpriced + 1 } : { ...cost, amount: cost.amount + event.cost },
         tokens: {
           input: tokens.input + event.inputTokens,
           output: tokens.output + event.outputTokens,
@@ -206,7 +187,13 @@ function progressText(event: unknown): string {
 
 function noticeText(event: Extract<SessionEvent, { type: 'notice' }>): string {
   if (event.code === 'says_nothing') return "The persona's prompt is empty.";
-  if (event.code === 'unused_settings') return `Sessions do not use ${(event.fields ?? []).join(' and ')} yet.`;
+  if (event.code === 'unused_settings') {
+    return `No project is open, so ${(event.fields ?? []).join(' and ')} has no effect.`;
+  }
+  if (event.code === 'files_shown') {
+    const rest = event.left_out === 0 ? '' : `; ${event.left_out} left out`;
+    return `The prompt has ${event.files} files of the project, ${event.tokens} of ${event.budget} tokens${rest}.`;
+  }
   if (event.code === 'unfilled_placeholders') {
     const names = [...new Set((event.placeholders ?? []).map(({ variable }) => `{{${variable}}}`))];
     return `Not filled in: ${names.join(', ')}.`;

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { cellKey, columnKey, filtered, gridOf, headline, heard, moved, picked, stateOf, type Cell, type CellState, type Run, type RunEvent } from './grid';
+import { cellKey, columnKey, filtered, gridOf, headline, heard, moved, picked, stateOf, type Cell, type CellState, type Run, type RunColumn, type RunEvent } from './grid';
 
 const cell = (input: string, state: CellState, more: Partial<Cell> = {}): Cell => ({
-  input, column: 'now', sample: 0, state, expectations: [], tokens: 0, ms: 0, cached: false, ...more,
+  input, column: 'now', sample: 0, state, expectations: [], tokens: 0, ms: 0, cached: false, coverage: 1, ...more,
 });
-const run = (id: string, cells: Cell[], more: Partial<Run> = {}): Run => ({
-  id, persona: 'p', state: 'finished', columns: [{ column: 'now', revision: 12, model: 'a/m' }], cells, started_at: `2026-01-0${id}`, ...more,
-});
+/** A column, without the figures that the grid does not show. */
+const column = (of: Partial<RunColumn>) => ({ column: 'now', revision: 12, model: 'a/m', ...of }) as RunColumn;
+const run = (id: string, cells: Cell[], more: Partial<Run> = {}) => ({
+  id, persona: 'p', state: 'finished', columns: [column({})], cells, started_at: `2026-01-0${id}`, ...more,
+}) as Run;
 const old = (id: string, cells: Cell[]): Run =>
-  run(id, cells.map((one) => ({ ...one, column: '11' })), { columns: [{ column: '11', revision: 11, model: 'a/m', changed: ['part:tone'] }] });
+  run(id, cells.map((one) => ({ ...one, column: '11' })), { columns: [column({ column: '11', revision: 11, changed: ['part:tone'] })] });
 const NOW = 'now|a/m';
 
 describe('the grid', () => {
@@ -29,7 +31,7 @@ describe('the grid', () => {
   });
 
   test('names models only where they differ', () => {
-    const other = run('2', [cell('one', 'passed')], { columns: [{ column: 'now', revision: 12, model: 'b/n' }] });
+    const other = run('2', [cell('one', 'passed')], { columns: [column({ model: 'b/n' })] });
     expect(gridOf([run('1', []), other], []).columns.map(({ label }) => label)).toEqual(['now · r12 · a/m', 'now · r12 · b/n']);
     expect(columnKey({ column: 'now', model: 'b/n' })).toBe('now|b/n');
   });

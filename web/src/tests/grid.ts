@@ -1,61 +1,15 @@
+import type { Schemas } from '../api/client';
+
 /** The grid of test results, pure: runs in, columns, rows and cells out. Running a row again makes another
  * run of the same column; the newest run that has an input fills its cells. */
 
-export type CellState = 'waiting' | 'running' | 'passed' | 'failed' | 'unjudged' | 'error' | 'unfinished';
-export type Verdict = 'held' | 'broken' | 'not_shown' | 'unjudged';
-
-export interface ExpectationResult {
-  name: string;
-  check: string;
-  verdict: Verdict;
-  evidence?: string;
-  reason?: string;
-  must?: boolean;
-  untested?: boolean;
-  self_judged?: boolean;
-}
-
-export interface Cell {
-  input: string;
-  column: string;
-  sample: number;
-  state: CellState;
-  reply?: string;
-  expectations: ExpectationResult[];
-  score?: number;
-  coverage?: number;
-  tokens: number;
-  ms: number;
-  cost?: number;
-  cached: boolean;
-  error?: string;
-}
-
-export interface RunColumn {
-  column: string;
-  revision: number;
-  model: string;
-  /** Pieces that changed since the run: its results are stale. */
-  changed?: string[];
-}
-
-export interface Run {
-  id: string;
-  persona: string;
-  state: 'running' | 'finished' | 'unfinished' | 'cancelled';
-  reached?: unknown;
-  judge?: string;
-  columns: RunColumn[];
-  cells: Cell[];
-  comparison?: { verdict: string; reason: string; delta?: number; interval?: [number, number]; inputs_needed?: number };
-  spent?: { calls: number; input_tokens: number; output_tokens: number; cost?: number };
-  started_at: string;
-  ended_at?: string;
-}
-
-export type RunEvent =
-  | { type: 'cell_started' | 'cell_finished'; cell: Cell }
-  | { type: 'run_finished'; report: Run };
+export type Run = Schemas['TestReport'];
+export type Cell = Schemas['Cell'];
+export type CellState = Cell['state'];
+export type ExpectationResult = Schemas['ExpectationResult'];
+export type Verdict = ExpectationResult['verdict'];
+export type RunColumn = Run['columns'][number];
+export type RunEvent = Schemas['TestEvent'];
 
 const OPEN: readonly CellState[] = ['waiting', 'running'];
 

@@ -1,26 +1,10 @@
-import { api, ask, request, type Scope } from '../api/client';
+import { api, ask, type Body, type Scope } from '../api/client';
 import { Problem, asProblem } from '../api/problem';
 import { follow } from '../api/stream';
 import { heard, type Run, type RunEvent } from './grid';
 
-export interface Wanted {
-  persona: string;
-  revision?: string;
-  inputs?: string[];
-  samples?: number;
-  model?: string;
-  max_calls?: number;
-  max_tokens?: number;
-  fresh?: boolean;
-}
-
-export interface Compared {
-  persona: string;
-  a?: string;
-  b?: string;
-  samples?: number;
-  model?: string;
-}
+export type Wanted = Body<'/api/tests'>;
+export type Compared = Body<'/api/compare'>;
 
 const RECENT = 8;
 
@@ -55,8 +39,8 @@ export class Runs {
       this.scope = scope;
       this.revision = revision;
       this.inputs = ((data as { test_inputs?: string[] }).test_inputs ?? []).slice();
-      const path = `/api/tests?persona=${encodeURIComponent(this.persona)}&limit=${RECENT}`;
-      this.recent = (await request<{ items: Run[] }>('GET', path)).data.items;
+      const query = { persona: this.persona, limit: RECENT };
+      this.recent = (await ask(api.GET('/api/tests', { params: { query } }))).data.items as Run[];
       this.problem = undefined;
     } catch (error) {
       const problem = asProblem(error);
@@ -71,8 +55,8 @@ export class Runs {
   async show(id: string): Promise<void> {
     if (this.all.has(id)) return;
     try {
-      const { data } = await request<Run>('GET', `/api/tests/${encodeURIComponent(id)}`, { signal: this.#abort.signal });
-      this.#put(data);
+      const { data } = await ask(api.GET('/api/tests/{id}', { params: { path: { id } }, signal: this.#abort.signal }));
+      this.#put(data as Run);
       if (data.state === 'running') void this.#follow(id);
     } catch (error) {
       if (!this.#abort.signal.aborted) this.problem = asProblem(error);
@@ -80,18 +64,18 @@ export class Runs {
   }
 
   async start(wanted: Wanted): Promise<string> {
-    return (await request<{ id: string }>('POST', '/api/tests', { body: wanted })).data.id;
+    return (await ask(api.POST('/api/tests', { body: wanted }))).data.id;
   }
 
   async compare(compared: Compared): Promise<string> {
-    return (await request<{ id: string }>('POST', '/api/compare', { body: compared })).data.id;
+    return (await ask(api.POST('/api/compare', { body: compared }))).data.id;
   }
 
   async stop(): Promise<void> {
     const running = [...this.all.values()].filter(({ state }) => state === 'running');
     for (const { id } of running) {
-      const { data } = await request<Run>('POST', `/api/tests/${encodeURIComponent(id)}/cancel`, { body: {} });
-      if (data?.cells) this.#put(data);
+      const { data } = await ask(api.POST('/api/tests/{id}/cancel', { params: { path: { id } } }));
+      this.#put(data as Run);
     }
   }
 

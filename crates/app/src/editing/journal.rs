@@ -72,7 +72,26 @@ impl From<ProposedChange> for ProposedEntity {
     }
 }
 
-/// What a planning turn proposes.
+/// Open questions of a session. The oldest ones make room: what they ask about stays as it is.
+const QUESTIONS: usize = 32;
+
+impl ProposedEntity {
+    /// The fields that change.
+    fn changed_fields(&self) -> impl Iterator<Item = &String> {
+        let side = |of: &'_ Option<Map<String, Value>>| of.clone().unwrap_or_default();
+        let (before, after) = (side(&self.before), side(&self.after));
+        let fields = self.before.iter().chain(self.after.iter()).flat_map(Map::keys);
+        fields.filter(move |field| before.get(*field) != after.get(*field))
+    }
+
+    /// True if both change the same field of the same entity.
+    fn shares_field(&self, other: &Self) -> bool {
+        (self.scope, self.kind, &self.name) == (other.scope, other.kind, &other.name)
+            && self.changed_fields().any(|field| other.changed_fields().any(|known| known == field))
+    }
+}
+
+/// What a planning turn proposes, or what a tool asks about.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OpenProposal {
     pub(crate) id: Uuid,
@@ -101,7 +120,17 @@ pub(crate) enum EditingEvent {
         message: String,
         changes: Vec<ProposedEntity>,
     },
-    /// The user applied a proposal. It is a turn of its own.
+    /// A tool wanted to change something that the user has to decide. Nothing was changed.
+    QuestionAsked {
+        question: Uuid,
+        message: String,
+        changes: Vec<ProposedEntity>,
+    },
+    /// The user does not want a proposal, or keeps what a question is about.
+    ProposalDismissed {
+        proposal: Uuid,
+    },
+    /// The user applied a proposal, or took the changes of a question. It is a turn of its own.
     ProposalApplied {
         proposal: Uuid,
         changes: Vec<Change>,
@@ -131,6 +160,8 @@ pub(crate) struct Knowledge {
     turns: Vec<Vec<Change>>,
     /// The last one that was not applied.
     proposal: Option<OpenProposal>,
+    /// Those that were not decided, oldest first.
+    questions: Vec<OpenProposal>,
 }
 
 impl Knowledge {
@@ -182,8 +213,12 @@ impl Knowledge {
             EditingEvent::ChangesProposed { proposal, message, changes } => {
                 self.propose(*proposal, message, changes);
             }
+            EditingEvent::QuestionAsked { question, message, changes } => {
+                self.ask(*question, message, changes);
+            }
+            EditingEvent::ProposalDismissed { proposal } => self.close(*proposal),
             EditingEvent::ProposalApplied { proposal, changes } => {
-                self.proposal.take_if(|open| open.id == *proposal);
+                self.close(*proposal);
                 for change in changes {
                     self.learn(change);
                 }
@@ -206,6 +241,23 @@ impl Knowledge {
             }
         }
         self.proposal = Some(known);
+    }
+
+    /// Adds a question. It takes the place of those about the same fields.
+    fn ask(&mut self, id: Uuid, message: &str, changes: &[ProposedEntity]) {
+        let is_about = |open: &OpenProposal| {
+            open.changes.iter().any(|known| changes.iter().any(|change| change.shares_field(known)))
+        };
+        self.questions.retain(|open| !is_about(open));
+        if self.questions.len() == QUESTIONS {
+            self.questions.remove(0);
+        }
+        self.questions.push(OpenProposal { id, message: message.to_owned(), changes: changes.to_vec() });
+    }
+
+    fn close(&mut self, id: Uuid) {
+        self.proposal.take_if(|open| open.id == id);
+        self.questions.retain(|open| open.id != id);
     }
 
     fn see(&mut self, entities: &[Seen]) {
@@ -253,9 +305,9 @@ impl Knowledge {
         known.map(|known| known.revision)
     }
 
-    /// What the last planning turn with changes proposes, unless it was applied.
-    pub(crate) fn into_proposal(self) -> Option<OpenProposal> {
-        self.proposal.filter(|proposal| !proposal.changes.is_empty())
+    /// What the last planning turn with changes proposes, unless it was decided; and the open questions.
+    pub(crate) fn into_open(self) -> (Option<OpenProposal>, Vec<OpenProposal>) {
+        (self.proposal.filter(|proposal| !proposal.changes.is_empty()), self.questions)
     }
 
     /// What takes back the last turn with changes. Empty if there is none.

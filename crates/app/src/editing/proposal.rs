@@ -7,19 +7,20 @@ use async_recursion::async_recursion as boxed;
 use builtins::Builtins;
 use persona::{AnyEntity, Kind, Name, Scope};
 use schemars::JsonSchema;
-use scopes::{Proposal, Write};
+use scopes::{Guard, Proposal, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use store::Action;
 use uuid::Uuid;
 
 use super::journal::{Change, EditingEvent, Knowledge, OpenProposal, ProposedEntity};
+use super::question::{before_of, rebased};
 use super::run::EditingRun;
 use crate::change::check_revision;
 use crate::diff::changes_between;
 use crate::documents::toml_of;
 use crate::entities::parse;
-use crate::inputs::{ApplyProposal, ByPersonaId};
+use crate::inputs::{ApplyProposal, ByPersonaId, DismissProposal};
 use crate::outputs::{FieldChange, ScopedEntityRef};
 use crate::{Author, Error, Library, Result, Runtime, SessionError};
 
@@ -27,8 +28,11 @@ use crate::{Author, Error, Library, Result, Runtime, SessionError};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProposalAnswer {
-    /// Null if nothing is proposed, or if it was applied.
+    /// Null if nothing is proposed, or if it was applied or dismissed.
     pub proposal: Option<EditorProposal>,
+    /// Changes that the agent did not make because they would halve a text, oldest first. Each waits for the
+    /// user to apply or to dismiss it.
+    pub questions: Vec<EditorProposal>,
 }
 
 /// Changes that the agent proposes and that the user may apply.
@@ -51,7 +55,8 @@ pub struct ProposedDefinition {
     pub name: Name,
     /// The revision that it is based on; 0 if its scope does not have the entity.
     pub if_revision: i64,
-    /// True while that is the present revision. Otherwise the proposal cannot be applied.
+    /// True while it can be applied: that is the present revision or, for a question, its fields are as they
+    /// were.
     pub is_current: bool,
     /// Absent for a new entity.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +69,12 @@ pub struct ProposedDefinition {
     /// Both sides as TOML, to compare line by line; empty where there is none.
     pub before_toml: String,
     pub after_toml: String,
+}
+
+/// A proposal or a question that the user does not want.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DismissedProposal {
+    pub id: Uuid,
 }
 
 /// A proposal that was applied.
@@ -87,6 +98,15 @@ pub struct AppliedChange {
     pub deleted: bool,
 }
 
+/// Where a proposal comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// A planning turn. It applies to the revisions that it is based on.
+    Plan,
+    /// A tool that had to ask. It applies to its fields.
+    Question,
+}
+
 /// A proposed definition that has been read.
 struct Definition {
     of: ProposedEntity,
@@ -99,8 +119,26 @@ impl Definition {
         let read = |fields: &Option<Map<String, Value>>| {
             fields.clone().map(|fields| parse(of.kind, of.name.as_str(), fields)).transpose()
         };
-        let (before, after) = (read(&of.before)?, read(&of.after)?);
+        // A copy of a builtin begins with that.
+        let before = if of.after.is_some() { before_of(&of) } else { of.before.clone() };
+        let (before, after) = (read(&before)?, read(&of.after)?);
         Ok(Self { of, before, after })
+    }
+
+    /// The same change, on top of what the entity is now. Its fields are as they were, or it stays as it is.
+    async fn on_present(self, library: &Library) -> Result<Self> {
+        let ProposedEntity { kind, name, scope, if_revision, .. } = &self.of;
+        let Some(stored) = library.scopes.get_any(*kind, name, Some(*scope)).await? else { return Ok(self) };
+        if stored.meta.revision == *if_revision {
+            return Ok(self);
+        }
+        let Some(after) = rebased(&self.of, &stored.entity) else { return Ok(self) };
+        let before = match stored.entity.to_json() {
+            Value::Object(fields) => Some(fields),
+            _ => None,
+        };
+        let if_revision = stored.meta.revision;
+        Self::read(ProposedEntity { if_revision, before, after: Some(after), ..self.of })
     }
 
     /// The definition as people see it. `actual` is the present revision.
@@ -128,47 +166,67 @@ impl Definition {
     }
 }
 
-impl Runtime {
-    /// What the last planning turn of the editing agent proposes.
-    #[boxed]
-    pub async fn editor_proposal(&self, input: &ByPersonaId) -> Result<ProposalAnswer> {
-        let scope = self.library().resolved(Kind::Persona, &input.persona_id).await?;
-        let Some(session) = self.editing_session(scope, &input.persona_id).await? else {
-            return Ok(ProposalAnswer { proposal: None });
-        };
-        let open = Knowledge::of(self.notes(session.id).await?).into_proposal();
-        let Some(OpenProposal { id, message, changes }) = open else {
-            return Ok(ProposalAnswer { proposal: None });
-        };
-        let mut shown = Vec::with_capacity(changes.len());
+impl Library {
+    /// The definitions of a proposal, as far as they can be applied on top of what there is.
+    async fn proposed_definitions(
+        &self,
+        changes: Vec<ProposedEntity>,
+        origin: Origin,
+    ) -> Result<Vec<Definition>> {
+        let mut definitions = Vec::with_capacity(changes.len());
         for change in changes {
-            let stored = self.library().scopes.get_any(change.kind, &change.name, Some(change.scope)).await?;
-            let actual = stored.map_or(0, |stored| stored.meta.revision);
-            shown.push(Definition::read(change)?.shown(actual)?);
+            let definition = Definition::read(change)?;
+            definitions.push(match origin {
+                Origin::Plan => definition,
+                Origin::Question => definition.on_present(self).await?,
+            });
         }
-        Ok(ProposalAnswer { proposal: Some(EditorProposal { id, message, changes: shown }) })
+        Ok(definitions)
     }
 
-    /// Applies a proposal of the editing agent: exactly that, or nothing if an entity was changed since.
-    /// Fails while the agent is at work.
+    async fn shown(&self, open: OpenProposal, origin: Origin) -> Result<EditorProposal> {
+        let OpenProposal { id, message, changes } = open;
+        let mut shown = Vec::with_capacity(changes.len());
+        for definition in self.proposed_definitions(changes, origin).await? {
+            let ProposedEntity { kind, name, scope, .. } = &definition.of;
+            let stored = self.scopes.get_any(*kind, name, Some(*scope)).await?;
+            shown.push(definition.shown(stored.map_or(0, |stored| stored.meta.revision))?);
+        }
+        Ok(EditorProposal { id, message, changes: shown })
+    }
+}
+
+impl Runtime {
+    /// What the last planning turn of the editing agent proposes, and what its tools asked about.
+    #[boxed]
+    pub async fn editor_proposal(&self, input: &ByPersonaId) -> Result<ProposalAnswer> {
+        let nothing = ProposalAnswer { proposal: None, questions: Vec::new() };
+        let scope = self.library().resolved(Kind::Persona, &input.persona_id).await?;
+        let Some(session) = self.editing_session(scope, &input.persona_id).await? else { return Ok(nothing) };
+        let (proposal, questions) = Knowledge::of(self.notes(session.id).await?).into_open();
+        let mut answer = nothing;
+        if let Some(open) = proposal {
+            answer.proposal = Some(self.library().shown(open, Origin::Plan).await?);
+        }
+        for open in questions {
+            answer.questions.push(self.library().shown(open, Origin::Question).await?);
+        }
+        Ok(answer)
+    }
+
+    /// Applies a proposal of the editing agent, or the changes of a question: exactly that, or nothing if an
+    /// entity was changed since. Fails while the agent is at work.
     #[boxed]
     pub async fn apply_editor_proposal(
         &self,
         author: &Author,
         input: &ApplyProposal,
     ) -> Result<AppliedProposal> {
-        let ApplyProposal { persona_id: name, proposal_id: id } = input;
-        let scope = self.library().resolved(Kind::Persona, name).await?;
-        let missing = || SessionError::NoProposal { persona: name.clone(), proposal: *id };
-        let session = self.editing_session(scope, name).await?.ok_or_else(missing)?;
-        self.check_idle(session.id).await?;
-        let open = Knowledge::of(self.notes(session.id).await?).into_proposal();
-        let open = open.filter(|open| id.is_none_or(|id| open.id == id)).ok_or_else(missing)?;
+        let ApplyProposal { persona_id: name, proposal_id } = input;
+        let (session, origin, open) = self.open_proposal(name, *proposal_id).await?;
         let id = open.id;
-        let definitions: Result<Vec<Definition>> = open.changes.into_iter().map(Definition::read).collect();
-        let definitions = in_order(definitions?);
-        let run =
-            EditingRun::new(self.clone(), session.id, name.clone(), Some(author.clone()), &open.message);
+        let definitions = in_order(self.library().proposed_definitions(open.changes, origin).await?);
+        let run = EditingRun::new(self.clone(), session, name.clone(), Some(author.clone()), &open.message);
         // First without writing: either every scope takes its part, or none does.
         let trial = self.library().proposing(Arc::new(Proposal::default()));
         trial.put_definitions(&run, &definitions).await?;
@@ -188,8 +246,36 @@ impl Runtime {
         });
         let applied = AppliedProposal { id, applied: applied.collect() };
         let event = EditingEvent::ProposalApplied { proposal: id, changes }.to_json();
-        self.add_note(session.id, Note::ToolEvent { tool_use_id: String::new(), event }).await?;
+        self.add_note(session, Note::ToolEvent { tool_use_id: String::new(), event }).await?;
         Ok(applied)
+    }
+
+    /// Drops a proposal of the editing agent, or keeps what a question is about as it is. Fails while the agent
+    /// is at work.
+    #[boxed]
+    pub async fn dismiss_editor_proposal(&self, input: &DismissProposal) -> Result<DismissedProposal> {
+        let DismissProposal { persona_id: name, proposal_id } = input;
+        let (session, _, OpenProposal { id, .. }) = self.open_proposal(name, Some(*proposal_id)).await?;
+        let event = EditingEvent::ProposalDismissed { proposal: id }.to_json();
+        self.add_note(session, Note::ToolEvent { tool_use_id: String::new(), event }).await?;
+        Ok(DismissedProposal { id })
+    }
+
+    /// The open proposal or question of this id, with its idle session; by default the proposal.
+    async fn open_proposal(&self, name: &Name, id: Option<Uuid>) -> Result<(Uuid, Origin, OpenProposal)> {
+        let scope = self.library().resolved(Kind::Persona, name).await?;
+        let missing = || SessionError::NoProposal { persona: name.clone(), proposal: id };
+        let session = self.editing_session(scope, name).await?.ok_or_else(missing)?;
+        self.check_idle(session.id).await?;
+        let (proposal, questions) = Knowledge::of(self.notes(session.id).await?).into_open();
+        let proposal = proposal.filter(|open| id.is_none_or(|id| open.id == id));
+        let question = || questions.into_iter().find(|open| Some(open.id) == id);
+        let open = match proposal {
+            Some(proposal) => Some((Origin::Plan, proposal)),
+            None => question().map(|question| (Origin::Question, question)),
+        };
+        let (origin, open) = open.ok_or_else(missing)?;
+        Ok((session.id, origin, open))
     }
 }
 
@@ -200,6 +286,11 @@ fn in_order(mut definitions: Vec<Definition>) -> Vec<Definition> {
 }
 
 impl Library {
+    /// The same library, for a writer that respects locks.
+    pub(super) fn guarded(&self, guard: Arc<Guard>) -> Self {
+        Self { scopes: self.scopes.guarded(guard), ..self.clone() }
+    }
+
     /// The same library, whose changes join a proposal.
     pub(super) fn proposing(&self, proposal: Arc<Proposal>) -> Self {
         Self { scopes: self.scopes.proposing(proposal), ..self.clone() }
@@ -244,8 +335,8 @@ impl Library {
                 let is_copy = held.is_none() && Builtins::get().find(*kind, name).is_some();
                 let mut copied = Vec::new();
                 let written = self.put_any(write, entity, Action::Create, None, &mut copied).await?;
-                if is_copy && *kind == Kind::Persona {
-                    self.carry_state(write, name).await?;
+                if is_copy {
+                    self.carry_state(write, *kind, name).await?;
                 }
                 Ok(written.changed.then(|| change(written.revision, false, is_copy)))
             }

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use persona::{Kind, Meta, Name, Persona, Scope, Stored};
+use scopes::Guard;
 use uuid::Uuid;
 
+use super::halving;
 use super::journal::{Change, EditingEvent, Knowledge, Seen};
 use super::planning::Planning;
+use super::question;
 use super::tool::{EditError, ToolOutput, ToolResult};
 use crate::outputs::{Deleted, EntityRef, WriteAction, Written};
 use crate::{Author, Library, Result, Runtime};
@@ -36,8 +39,9 @@ pub(crate) struct EditingRun {
     pub(super) author: Author,
     /// The user's message, as the reason of every change.
     pub(super) reason: String,
-    /// The library. That of a planning turn takes changes as proposals.
+    /// The library, where locked fields stay as they are. That of a planning turn takes changes as proposals.
     library: Library,
+    guard: Arc<Guard>,
     planning: Option<Planning>,
 }
 
@@ -50,9 +54,10 @@ impl EditingRun {
         message: &str,
     ) -> Self {
         let who = author.map_or_else(|| FRONT.to_owned(), |author| author.who);
-        let library = runtime.library().clone();
+        let guard = Arc::new(Guard::asking(halving::asks));
+        let library = runtime.library().guarded(Arc::clone(&guard));
         let (author, reason) = (Author::new(who, FRONT), reason(message));
-        Self { runtime, session, persona, author, reason, library, planning: None }
+        Self { runtime, session, persona, author, reason, library, guard, planning: None }
     }
 
     /// The same run, whose changes are only proposed.
@@ -74,8 +79,17 @@ impl EditingRun {
     pub(super) async fn complete(&self, tool: BoxFuture<'_, ToolResult>) -> ToolOutput {
         match &self.planning {
             Some(planning) => planning.perform(&self.reason, tool).await,
-            None => tool.await.unwrap_or_else(|error| error.output()),
+            None => {
+                let output = tool.await.unwrap_or_else(|error| error.output());
+                // Tools that write run one after the other, so the questions are this tool's.
+                question::settle(output, self.guard.take_questions(), &self.reason)
+            }
         }
+    }
+
+    /// The library, to take back what the agent did: only locks stand in the way.
+    pub(super) fn undoing(&self) -> Library {
+        self.runtime.library().guarded(Arc::new(Guard::of_locks()))
     }
 
     pub(super) fn message(&self) -> Option<String> {

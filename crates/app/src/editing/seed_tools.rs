@@ -252,6 +252,6 @@ async fn undo(run: &EditingRun, _: Input) -> ToolResult {
     if reversals.is_empty() {
         return Err(EditError::NothingToUndo);
     }
-    let (undone, entities) = run.library().take_back(&run.author, &run.reason, reversals).await?;
+    let (undone, entities) = run.undoing().take_back(&run.author, &run.reason, reversals).await?;
     Ok(ToolOutput::json(&undone).with(EditingEvent::TurnUndone { entities }))
 }

@@ -39,6 +39,8 @@ pub enum ValueError {
     NoneGiven { fields: &'static [&'static str] },
     #[error("{} exclude each other", fields.join(", "))]
     SeveralGiven { fields: &'static [&'static str] },
+    #[error("{} has no field {field:?}", kind.spoken())]
+    NoField { kind: Kind, field: String, known: Vec<String> },
     #[error("entity: nothing to change")]
     NothingToChange,
 }
@@ -48,7 +50,7 @@ impl AsReport for ValueError {
         match self {
             Self::Name { .. } => Code::InvalidName,
             Self::Base { source } => source.code(),
-            Self::Mode(_) => Code::UnknownWord,
+            Self::Mode(_) | Self::NoField { .. } => Code::UnknownWord,
             Self::Template { .. } => Code::UnknownTemplate,
             Self::NamedTwice { .. } => Code::NamedTwice,
             Self::PartType { .. } | Self::NoneGiven { .. } => Code::MissingField,
@@ -79,6 +81,7 @@ impl AsReport for ValueError {
             Self::NoneGiven { fields } | Self::SeveralGiven { fields } => {
                 Subject { field: fields.first().map(|field| (*field).to_owned()), ..Subject::default() }
             }
+            Self::NoField { .. } => Subject::field("field"),
             Self::NothingToChange => Subject::field("entity"),
             Self::OutOfRange { field, .. }
             | Self::TooLong { field, .. }
@@ -93,6 +96,7 @@ impl AsReport for ValueError {
             Self::NoneGiven { fields } => fields.iter().map(|field| (*field).to_owned()).collect(),
             Self::Mode(_) => agent::Mode::ALL.iter().map(|mode| mode.as_str().to_owned()).collect(),
             Self::Template { name, known } => near_remedies(name.as_str(), known).0,
+            Self::NoField { field, known, .. } => near_remedies(field, known).0,
             _ => Vec::new(),
         }
     }
@@ -100,6 +104,7 @@ impl AsReport for ValueError {
     fn remedies(&self) -> Vec<Remedy> {
         match self {
             Self::Template { name, known } => near_remedies(name.as_str(), known).1,
+            Self::NoField { field, known, .. } => near_remedies(field, known).1,
             Self::PartType { part, field } => {
                 vec![Remedy::AddField { field: field.clone() }, Remedy::LinkInstead { name: part.clone() }]
             }

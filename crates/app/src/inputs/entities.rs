@@ -219,6 +219,31 @@ inputs! {
         scope: Option<Scope>,
     }
 
+    EntityLocks {
+        kind: Kind,
+        name: Name,
+        /// The scope of the entity; default: where the name is found
+        scope: Option<Scope>,
+    }
+
+    LockEntity {
+        kind: Kind,
+        name: Name,
+        /// The field to lock, such as system_prompt; default: the whole entity
+        field: Option<String>,
+        /// The scope of the entity; default: where the name is found
+        scope: Option<Scope>,
+    }
+
+    UnlockEntity {
+        kind: Kind,
+        name: Name,
+        /// The field to unlock; default: the lock of the whole entity
+        field: Option<String>,
+        /// The scope of the entity; default: where the name is found
+        scope: Option<Scope>,
+    }
+
     ListTemplates {}
 }
 

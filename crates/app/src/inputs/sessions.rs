@@ -46,9 +46,19 @@ pub struct EditorMessage {
 pub struct ApplyProposal {
     /// The persona's name
     pub persona_id: Name,
-    /// The id of the proposal that the user saw; default: the current one
+    /// The id of the proposal, or of the question, that the user saw; default: the current proposal
     #[serde(default)]
     pub proposal_id: Option<Uuid>,
+}
+
+/// A proposal or a question of the editing agent that the user does not want.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct DismissProposal {
+    /// The persona's name
+    pub persona_id: Name,
+    /// The id of the proposal or the question
+    pub proposal_id: Uuid,
 }
 
 /// Changes the persona, the model or both; the session must be idle.

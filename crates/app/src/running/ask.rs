@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use agent::{Escalation, NextAttempt, backoff};
 use futures::StreamExt as _;
-use llm::{Failure, FailureKind, Message, ModelRef, Provider, ReplyEvent, Request, Sampling, System, Usage};
+use llm::{
+    Failure, FailureKind, Message, ModelRef, OutputSchema, Parameter, Provider, ReplyEvent, Request,
+    Sampling, System, Usage,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::meter::{Meter, metered};
@@ -20,6 +23,9 @@ pub(crate) struct ModelQuestion {
     pub(crate) model: ModelRef,
     pub(crate) system: String,
     pub(crate) message: String,
+    /// The form of the answer, and the seed of its sampling. Some models take neither.
+    pub(crate) output: OutputSchema,
+    pub(crate) seed: u32,
     /// Counts the calls, and may refuse one.
     pub(crate) meter: Option<Arc<Meter>>,
 }
@@ -43,7 +49,8 @@ impl Runtime {
         self.runner.starter.models.provider(&model.provider).await.map(drop)
     }
 
-    /// Asks a model once, at temperature 0 where the model takes one. Faults on the way are tried again.
+    /// Asks a model once, at temperature 0 where the model takes one. Faults on the way are tried again. The
+    /// call counts among those of judges.
     pub(crate) async fn ask(
         &self,
         question: ModelQuestion,
@@ -53,21 +60,19 @@ impl Runtime {
         let provider = provider
             .map_err(|error| NoAnswer::Failed(Failure::new(FailureKind::UnknownModel, error.to_string())))?;
         let provider = metered(provider, question.meter.as_ref());
-        let mut sampling = Sampling { temperature: Some(0.0), ..Sampling::default() };
         let mut escalation = Escalation::new(1, 0);
         loop {
-            let asked = read(&provider, &question, sampling);
+            let asked = read(&provider, &question);
             let failure = tokio::select! {
                 () = cancel.cancelled() => return Err(NoAnswer::Cancelled),
                 answer = asked => match answer {
-                    Ok(answer) => return Ok(answer),
+                    Ok(answer) => {
+                        self.runner.starter.models.consumption.count_judge(&question.model, answer.usage);
+                        return Ok(answer);
+                    }
                     Err(failure) => failure,
                 },
             };
-            // Some models take no temperature.
-            if failure.kind == FailureKind::Rejected && sampling.temperature.take().is_some() {
-                continue;
-            }
             let wait = match escalation.on_failure(failure.kind, failure.retry_after) {
                 NextAttempt::Retry(retry) => backoff(retry, rand::random()),
                 NextAttempt::Wait(wait) => wait,
@@ -84,14 +89,15 @@ impl Runtime {
 async fn read(
     provider: &Arc<dyn Provider>,
     question: &ModelQuestion,
-    sampling: Sampling,
 ) -> std::result::Result<ModelAnswer, Failure> {
     let request = Request {
         model: question.model.model.clone(),
-        system: System { stable: question.system.clone(), reminder: None },
+        system: System { stable: question.system.clone(), ..System::default() },
         messages: vec![Message::User { results: Vec::new(), texts: vec![question.message.clone()] }.into()],
         tools: Arc::default(),
-        sampling,
+        sampling: Sampling { temperature: Some(0.0), seed: Some(question.seed), ..Sampling::default() },
+        output: Some(question.output.clone()),
+        may_omit: &[Parameter::OutputSchema, Parameter::Seed, Parameter::Temperature],
     };
     let mut stream = spans::chat(&**provider, request, None);
     let mut text = String::new();

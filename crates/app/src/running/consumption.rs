@@ -10,8 +10,10 @@ use persona::Name;
 const MOST_PAIRS: usize = 1_000;
 /// The name of these. No persona has it.
 const OTHERS: &str = "(others)";
+/// The name of judges: their calls are not a persona's. No persona has it.
+const JUDGE: &str = "(judge)";
 
-/// The calls and tokens of a persona with a model.
+/// The calls and tokens of a persona, or of judges, with a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consumed {
     pub persona: String,
@@ -37,8 +39,17 @@ struct Pair {
 impl Consumption {
     /// Counts a finished call.
     pub(super) fn count(&self, persona: &Name, model: &ModelRef, usage: Usage) {
+        self.add(persona.as_str(), model, usage);
+    }
+
+    /// Counts a finished call of a judge.
+    pub(super) fn count_judge(&self, model: &ModelRef, usage: Usage) {
+        self.add(JUDGE, model, usage);
+    }
+
+    fn add(&self, persona: &str, model: &ModelRef, usage: Usage) {
         let ModelRef { provider, model } = model.clone();
-        let mut pair = Pair { persona: persona.to_string(), provider, model };
+        let mut pair = Pair { persona: persona.to_owned(), provider, model };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST_PAIRS && !all.contains_key(&pair) {
             pair = Pair { persona: OTHERS.to_owned(), provider: OTHERS.to_owned(), model: OTHERS.to_owned() };
@@ -77,6 +88,8 @@ mod tests {
         for (persona, model) in [("guide", "a/x"), ("guide", "a/x"), ("guide", "b/x"), ("clerk", "a/x")] {
             count(&consumption, persona, model);
         }
+        let judge = "a/x".parse().expect("a model");
+        consumption.count_judge(&judge, Usage { input_tokens: 1, ..Usage::default() });
         let price = Price { input: 1_000_000.0, output: 500_000.0, cache_read: None, cache_write: None };
         let prices = Prices::from_iter([("a/x".parse().expect("a model"), price)]);
         let lines: Vec<String> = (consumption.all(&prices).iter())
@@ -86,7 +99,15 @@ mod tests {
                 format!("{persona} {provider}/{model} {calls} {input_tokens} {output_tokens} {cost:?}")
             })
             .collect();
-        assert_eq!(lines, ["clerk a/x 1 3 2 Some(4.0)", "guide a/x 2 6 4 Some(8.0)", "guide b/x 1 3 2 None"]);
+        assert_eq!(
+            lines,
+            [
+                "(judge) a/x 1 1 0 Some(1.0)",
+                "clerk a/x 1 3 2 Some(4.0)",
+                "guide a/x 2 6 4 Some(8.0)",
+                "guide b/x 1 3 2 None"
+            ]
+        );
     }
 
     #[test]

@@ -9,7 +9,8 @@ use agent::{
     Conversation, Entry, LeaseObserver, LeaseVerdict, Mode, NewTurn, Note, RunOptions, Session,
     SessionStatus, TurnBody, limits,
 };
-use sessions::{BeginOutcome, Claim, Control, Presence, SeenSession, Sessions, Started};
+use database::Presence;
+use sessions::{BeginOutcome, Claim, Control, SeenSession, Sessions, Started};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -105,7 +106,7 @@ impl Leases {
         };
         self.presence.get_or_init(announce).await;
         let number = self.claims.fetch_add(1, Ordering::Relaxed);
-        Claim { holder: format!("{}.{number}", self.node), over }
+        Claim { holder: self.sessions.holder(self.node, number), over }
     }
 
     /// Takes an idle session with a message. Calls that a crash left open get results first. `turns`

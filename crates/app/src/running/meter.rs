@@ -143,7 +143,8 @@ impl Meter {
     }
 }
 
-fn input_tokens(request: &Request) -> u64 {
+/// The tokens of a request, as counted here.
+pub(crate) fn input_tokens(request: &Request) -> u64 {
     let count = |text: &str| Tokenizer.count(text) as u64;
     let block = |block: &Block| match block {
         Block::Text { text, .. } => count(text),

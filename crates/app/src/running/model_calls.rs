@@ -11,14 +11,17 @@ use futures::{FutureExt as _, StreamExt as _};
 use llm::{CallBlock, Failure, FailureKind, ModelRef, Request, StopReason, System, Usage};
 
 use super::active_run::{ActiveRun, Completion};
+use super::conducting::all_paid;
 use super::meter::{Meter, all_metered};
 use super::models::{Candidate, Models, NoModel};
 use super::prepare::RunProblem;
+use super::project_files::ProjectFiles;
 use super::record::{NotStored, Record, entry};
 use super::reply_buffer::{Passing, ReplyBuffer};
 use super::room::make_room;
 use super::spans;
 use super::toolset::Toolset;
+use crate::conducting::Till;
 
 /// Calls the models of one run.
 pub(super) struct ModelCaller {
@@ -30,6 +33,19 @@ pub(super) struct ModelCaller {
     plan_problems: Vec<RunProblem>,
     /// Counts the calls, and may refuse one.
     meter: Option<Arc<Meter>>,
+    /// Pays for the calls of a session that works for a track, and may refuse one.
+    till: Option<Arc<Till>>,
+    files: ProjectFiles,
+    /// The files of the project in the prompt, from the first call on.
+    shown: Option<ShownFiles>,
+}
+
+/// The files in the prompt of one run.
+#[derive(Debug, Default)]
+struct ShownFiles {
+    /// Absent if there are none.
+    text: Option<String>,
+    tokens: usize,
 }
 
 /// How one attempt ended.
@@ -40,8 +56,13 @@ enum Attempt {
 }
 
 impl ModelCaller {
-    pub(super) fn new(models: Arc<Models>, toolset: Arc<Toolset>, plan_problems: Vec<RunProblem>) -> Self {
-        Self { models, toolset, announced: None, plan_problems, meter: None }
+    pub(super) fn new(
+        models: Arc<Models>,
+        files: ProjectFiles,
+        toolset: Arc<Toolset>,
+        plan_problems: Vec<RunProblem>,
+    ) -> Self {
+        Self { models, toolset, announced: None, plan_problems, meter: None, till: None, files, shown: None }
     }
 
     /// Leaves out the note about this model: viewers know.
@@ -54,6 +75,11 @@ impl ModelCaller {
         self.meter = meter;
     }
 
+    /// Has all calls from now on paid for.
+    pub(super) fn pay(&mut self, till: Option<Arc<Till>>) {
+        self.till = till;
+    }
+
     /// Gets one reply from the first model that answers. The run fails if none does.
     pub(super) async fn call(&mut self, run: &mut ActiveRun) -> Result<(), NotStored> {
         let mode = run.record.live.mode();
@@ -63,11 +89,12 @@ impl ModelCaller {
         let toolset = Arc::clone(&self.toolset);
         let (requested, persona) = (run.record.session.model.as_ref(), toolset.persona());
         let candidates = match self.models.candidates(requested, persona, mode).await {
-            Ok(candidates) => all_metered(candidates, self.meter.as_ref()),
+            Ok(candidates) => all_paid(all_metered(candidates, self.meter.as_ref()), self.till.as_ref()),
             Err(NoModel { code, message }) => return run.fail(code, message).await,
         };
         let models = Arc::clone(&self.models);
-        make_room(&mut run.record, persona, &candidates[0], &models, false).await?;
+        let prompt_tokens = persona.prompt_tokens() + self.show_files(run, &candidates[0]).await?;
+        make_room(&mut run.record, prompt_tokens, &candidates[0], &models, false).await?;
         let (first, mut reason) = self.models.first_choice(&candidates, &run.record.session);
         let mut escalation = Escalation::new(candidates.len(), first);
         let mut has_made_room = false;
@@ -94,7 +121,7 @@ impl ModelCaller {
                 }
                 NextAttempt::GiveUp if code == ErrorCode::ContextExceeded && !has_made_room => {
                     has_made_room = true;
-                    if make_room(&mut run.record, persona, candidate, &models, true).await? {
+                    if make_room(&mut run.record, prompt_tokens, candidate, &models, true).await? {
                         escalation = Escalation::new(candidates.len(), escalation.current());
                         continue;
                     }
@@ -109,6 +136,22 @@ impl ModelCaller {
                 () = tokio::time::sleep(wait) => {}
             }
         }
+    }
+
+    /// Reads the files of the project at the first call of a run, and returns their tokens. They stay as they
+    /// are until its end, so that providers can cache them.
+    async fn show_files(&mut self, run: &mut ActiveRun, candidate: &Candidate) -> Result<usize, NotStored> {
+        if let Some(shown) = &self.shown {
+            return Ok(shown.tokens);
+        }
+        let persona = self.toolset.persona();
+        let read = self.files.for_run(&run.record, persona, candidate, &self.models).await;
+        run.record.note_problems(read.notes).await?;
+        let shown = read.context.map_or_else(ShownFiles::default, |context| ShownFiles {
+            text: (!context.text.is_empty()).then_some(context.text),
+            tokens: context.tokens,
+        });
+        Ok(self.shown.insert(shown).tokens)
     }
 
     /// Notes which model answers, unless viewers know.
@@ -204,14 +247,17 @@ impl ModelCaller {
             Mode::Plan => Some(plan_reminder(persona.plan_instruction.as_deref())),
             Mode::Build => None,
         };
+        let files = self.shown.as_ref().and_then(|shown| shown.text.clone());
         let mut messages = turns.messages();
         persona.fill(&mut messages);
         Request {
             model: candidate.model.model.clone(),
-            system: System { stable, reminder },
+            system: System { stable, context: files, reminder },
             messages,
             tools: Arc::clone(&offer.specs),
             sampling: candidate.sampling,
+            output: None,
+            may_omit: &[],
         }
     }
 }

@@ -162,7 +162,12 @@ fn is(preferred: &PreferredModel, model: &ModelRef) -> bool {
 
 fn sampling(preferred: &PreferredModel) -> Sampling {
     let PreferredModel { temperature, top_p, max_output_tokens, .. } = preferred;
-    Sampling { temperature: *temperature, top_p: *top_p, max_output_tokens: *max_output_tokens }
+    Sampling {
+        temperature: *temperature,
+        top_p: *top_p,
+        max_output_tokens: *max_output_tokens,
+        ..Sampling::default()
+    }
 }
 
 impl Models {
@@ -239,6 +244,11 @@ impl Models {
         let provider = self.fallback.rehearsal().await?;
         let model = ModelRef { provider: REHEARSAL.to_owned(), model: REHEARSAL.to_owned() };
         Ok(Candidate { model, sampling: Sampling::default(), reason: SelectionReason::Rehearsal, provider })
+    }
+
+    /// The model of personas that prefer none, if one can answer.
+    pub(super) async fn default_model(&self) -> Option<ModelRef> {
+        self.default_candidate().await.ok().map(|candidate| candidate.model)
     }
 
     /// A provider's model for personas that name none: the first of its settings, the usual one of its

@@ -8,8 +8,8 @@ use agent::{ErrorCode, Granted, Mode, Note, Notice, Session, needs_confirmation,
 use llm::{Failure, Message, SharedMessage, ToolResult};
 use persona::env::Values;
 use persona::{
-    AssemblyRequest, BiasProfile, Bundle, Entity, Environment, Filler, Guardrail, Kind, Name, Persona,
-    PreferredModel, PromptProblem, Scope, Skill, TokenCounter as _, ToolPreset, View,
+    Aggregation, AssemblyRequest, BiasProfile, Bundle, ContextPreset, Entity, Environment, Filler, Guardrail,
+    Kind, Name, Persona, PreferredModel, PromptProblem, Scope, Skill, TokenCounter as _, ToolPreset, View,
 };
 use store::Keep;
 
@@ -36,6 +36,7 @@ pub(super) struct Prepared {
     pub(super) preset: Option<ToolPreset>,
     pub(super) plan_preset: Option<ToolPreset>,
     pub(super) bias: Option<BiasProfile>,
+    pub(super) files: WantedFiles,
     /// Patterns of tools that a guardrail forbids.
     pub(super) deny: Vec<String>,
     /// True if a preset's `auto` counts.
@@ -58,6 +59,13 @@ pub(super) struct Prepared {
     values: Values,
 }
 
+/// The files of the project that a persona wants to see.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WantedFiles {
+    pub(super) preset: Option<ContextPreset>,
+    pub(super) strategy: Option<Aggregation>,
+}
+
 impl Prepared {
     pub(super) fn preset(&self, mode: Mode) -> Option<&ToolPreset> {
         match mode {
@@ -69,6 +77,7 @@ impl Prepared {
     /// Takes away the system text. Tools and settings stay.
     pub(super) fn silence(&mut self) {
         self.prompt.clear();
+        self.files = WantedFiles::default();
         self.prompt_tokens = OnceLock::new();
         self.is_silent = true;
     }
@@ -192,6 +201,7 @@ impl Personas {
         let mut preset = preset_of::<ToolPreset>(library, &bundle, |of| of.tool_preset.as_ref()).await?;
         let mut plan_preset = preset_of::<ToolPreset>(library, &bundle, planning).await?;
         let mut bias = preset_of::<BiasProfile>(library, &bundle, |of| of.bias_profile.as_ref()).await?;
+        let context = preset_of::<ContextPreset>(library, &bundle, |of| of.context_preset.as_ref()).await?;
         let unconfirmed = self.unconfirmed([&preset, &plan_preset].into_iter().flatten());
         preset.iter_mut().for_each(|(preset, scope)| filler.tool_preset(preset, *scope));
         bias.iter_mut().for_each(|(bias, scope)| filler.bias_profile(bias, *scope));
@@ -213,7 +223,7 @@ impl Personas {
         let auto_counts = agent::auto_counts(scopes, granted);
         let mut problems: Vec<RunProblem> = coded(problems);
         let prompt = persona::prompt(&assembled);
-        let notices = Notice::of(&assembled.persona, &prompt, filler.unfilled());
+        let notices = Notice::of(&prompt, filler.unfilled());
         problems.extend(notices.into_iter().map(|notice| Note::Notice { notice }));
         if bundle.meta.scope == Scope::Project && !granted.project {
             problems.extend(self.shadowed(&loaded.persona.name).await?);
@@ -232,6 +242,10 @@ impl Personas {
             preset: preset.map(|(preset, _)| preset),
             plan_preset: plan_preset.map(|(preset, _)| preset),
             bias: bias.map(|(bias, _)| bias),
+            files: WantedFiles {
+                preset: context.map(|(preset, _)| preset),
+                strategy: assembled.persona.aggregation_strategy,
+            },
             auto_counts,
             unconfirmed,
             problems,

@@ -9,7 +9,6 @@ use persona::TokenCounter as _;
 use sessions::RunChange;
 
 use super::models::{Candidate, Models};
-use super::prepare::Prepared;
 use super::record::{NotStored, Record, entry, noted};
 use super::spans;
 use crate::Tokenizer;
@@ -28,7 +27,7 @@ struct Summary {
 /// true if it did.
 pub(super) async fn make_room(
     record: &mut Record,
-    persona: &Prepared,
+    prompt_tokens: usize,
     candidate: &Candidate,
     models: &Models,
     is_refused: bool,
@@ -37,7 +36,7 @@ pub(super) async fn make_room(
     if tokens.is_none() && !is_refused {
         return Ok(false);
     }
-    let (prompt_tokens, answer_tokens) = (persona.prompt_tokens(), candidate.sampling.max_output_tokens);
+    let answer_tokens = candidate.sampling.max_output_tokens;
     let window = ContextWindow { tokens, prompt_tokens, answer_tokens };
     let count = |text: &str| Tokenizer.count(text);
     let Some(Overflow { through, keep }) = window.overflow(&record.turns, &count, is_refused) else {
@@ -65,12 +64,14 @@ fn summary_request(candidate: &Candidate, transcript: &str, keep: usize) -> Requ
     let shown = transcript.floor_char_boundary(keep.max(SUMMARY_TOKENS as usize) * 4);
     Request {
         model: candidate.model.model.clone(),
-        system: System { stable: SUMMARY_PROMPT.to_owned(), reminder: None },
+        system: System { stable: SUMMARY_PROMPT.to_owned(), ..System::default() },
         messages: vec![
             Message::User { results: Vec::new(), texts: vec![transcript[..shown].to_owned()] }.into(),
         ],
         tools: Arc::default(),
         sampling: Sampling { max_output_tokens: Some(SUMMARY_TOKENS), ..Sampling::default() },
+        output: None,
+        may_omit: &[],
     }
 }
 

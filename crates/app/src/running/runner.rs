@@ -13,6 +13,7 @@ use super::project_root::ProjectRoot;
 use super::session_log::SessionLog;
 use super::session_tree::SessionTree;
 use super::starter::{RunStarter, Starting};
+use crate::conducting::Conducting;
 use crate::testing::LiveTests;
 use crate::{Library, Result};
 
@@ -28,6 +29,7 @@ pub(super) struct SessionRunner {
     pub(super) starter: RunStarter,
     pub(super) project: ProjectRoot,
     pub(super) tests: LiveTests,
+    pub(super) conducting: Conducting,
 }
 
 impl SessionRunner {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{ApprovalAnswer, End, Entry, Event, LogEntry, Mode, Note, Turn, TurnBody};
+use agent::{ApprovalAnswer, End, Entry, ErrorCode, Event, LogEntry, Mode, Note, Turn, TurnBody};
 use sessions::{AfterRun, AnswerOutcome, RunChange, Sessions};
 use uuid::Uuid;
 
@@ -136,8 +136,13 @@ impl SessionLog {
 
     /// The error of a session's last run, if it failed.
     pub(super) async fn last_error(&self, id: Uuid) -> Result<Option<String>> {
+        Ok(self.last_failure(id).await?.map(|(_, message)| message))
+    }
+
+    /// The same, with its code.
+    pub(super) async fn last_failure(&self, id: Uuid) -> Result<Option<(ErrorCode, String)>> {
         self.last_note(id, |note| match note {
-            Note::Error { code, message } if !code.is_warning() => Some(message.clone()),
+            Note::Error { code, message } if !code.is_warning() => Some((*code, message.clone())),
             _ => None,
         })
         .await

@@ -224,6 +224,7 @@ pub(crate) fn new_session(
         overrides,
         root: None,
         edits: None,
+        duty: None,
         parent: None,
         parent_call: None,
         depth: 0,

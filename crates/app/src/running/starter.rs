@@ -8,7 +8,7 @@ use agent::{
 use llm::ModelRef;
 use sessions::{Sessions, Started};
 use tokio_util::sync::CancellationToken;
-use tools::{Registered, ToolSource, Toolbox, Workspace};
+use tools::{Registered, ShellSettings, ToolSource, Toolbox, Workspace};
 
 use super::active_run::ActiveRun;
 use super::delegate::Delegate;
@@ -20,6 +20,7 @@ use super::live::LiveSession;
 use super::model_calls::ModelCaller;
 use super::models::Models;
 use super::prepare::{Personas, Prepared, warning};
+use super::project_files::ProjectFiles;
 use super::recent::RecentConversations;
 use super::record::{Record, turn_of};
 use super::session_tree::SessionTree;
@@ -60,6 +61,9 @@ pub(super) struct RunStarter {
     pub(super) models: Arc<Models>,
     /// The first of the sources.
     pub(super) workspace: Arc<Workspace>,
+    pub(super) files: ProjectFiles,
+    /// The settings of its commands.
+    pub(super) shell: ShellSettings,
     pub(super) sources: Vec<Arc<dyn ToolSource>>,
     /// Operations of the library that the editing agent may call.
     pub(super) library_tools: Arc<[LibraryTool]>,
@@ -133,6 +137,7 @@ impl RunStarter {
         let session = Session { last_seq: started.seq, mode: started.mode, ..session };
         let policy = started.options.policy;
         let own = own_tools_of(runner, &session, &persona, live, policy);
+        let till = runner.till(&session);
         let journal = StoredJournal {
             sessions: self.sessions.clone(),
             holder,
@@ -144,6 +149,7 @@ impl RunStarter {
         let equipment = Equipment { persona, provided, own, above };
         let mut driver = self.driver(ActiveRun { record, machine }, equipment, policy);
         driver.models.skip_note(announced);
+        driver.models.pay(till);
         driver.runner = Some(Arc::clone(runner));
         Ok((driver, message_seq))
     }
@@ -224,7 +230,12 @@ impl RunStarter {
         }
         Driver {
             run,
-            models: ModelCaller::new(Arc::clone(&self.models), Arc::clone(&toolset), plan_problems),
+            models: ModelCaller::new(
+                Arc::clone(&self.models),
+                self.files.clone(),
+                Arc::clone(&toolset),
+                plan_problems,
+            ),
             tools: ToolCaller { toolset, policy },
             problems,
             runner: None,
@@ -244,6 +255,11 @@ fn own_tools_of(
     let mut own: Vec<Registered> = own_tools::load_skill(&persona.skills).into_iter().collect();
     if session.edits.is_some() {
         // The editor changes the library only. It answers with its proposals itself.
+        return own;
+    }
+    if let Some(tools) = runner.starter.duty_tools(session) {
+        // Such a session gives its work to nobody else.
+        own.extend(tools);
         return own;
     }
     if session.depth < limits::DELEGATION_DEPTH {

@@ -1,17 +1,19 @@
 //! Asking a judge about one expectation.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use fidelity::{
     Answerer, Check, Expectation, ExpectationResult, Finding, Judging, Question, Transcript, Votes,
     is_same_model,
 };
-use llm::ModelRef;
+use llm::{ModelRef, OutputSchema, Schema};
 use uuid::Uuid;
 
 use super::cache::vote_key;
 use super::cell::{Bench, Stop};
 use crate::running::{ModelQuestion, NoAnswer};
+
+static ANSWER_SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::new(fidelity::answer_schema()));
 
 /// The judge's verdict about the chosen replies of a conversation.
 pub(super) async fn judge(
@@ -62,6 +64,11 @@ async fn ask(bench: &Bench<'_>, judge: &ModelRef, mut judging: Judging) -> Resul
             model: judge.clone(),
             system: ballot.system,
             message: ballot.message,
+            output: OutputSchema {
+                name: fidelity::ANSWER_NAME.to_owned(),
+                schema: Schema::clone(&ANSWER_SCHEMA),
+            },
+            seed: judging.seed(),
             meter: Some(Arc::clone(&bench.judge)),
         };
         let asked = bench.runtime.ask(question, bench.cancel).await;

@@ -234,7 +234,7 @@ async fn compile_and_find(library: &Library, author: &Author) {
     assert_eq!(page.items.len(), 3);
     let next = input::<List>(json!({ "limit": 100, "cursor": page.next_cursor }));
     let rest = library.list(Kind::Persona, next).await.unwrap();
-    assert_eq!(rest.items.len(), 5);
+    assert_eq!(rest.items.len(), 9);
     let tagged = library.list(Kind::Persona, input::<List>(json!({ "tags": ["a", "b"] }))).await.unwrap();
     assert_eq!(tagged.items.len(), 1);
     let found = library.search(input::<Search>(json!({ "query": "very col" }))).await.unwrap();

@@ -5,6 +5,7 @@ mod world;
 
 mod amending;
 mod bundles;
+mod conducting;
 mod conflicts;
 mod deleting;
 mod destinations;

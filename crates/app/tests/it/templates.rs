@@ -35,8 +35,19 @@ async fn a_template_becomes_an_ordinary_persona_in_any_scope() {
         assert_eq!(suggested(new("mentr", None).await), near);
         let unknown = refused(new("qqqqqqq", None).await);
         assert_eq!(unknown.code, Code::UnknownTemplate);
-        let all =
-            ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "persona_editor", "test_writer"];
+        let all = [
+            "code_reviewer",
+            "code_worker",
+            "critic",
+            "doc_writer",
+            "mentor",
+            "optimist",
+            "orchestrator",
+            "persona_editor",
+            "qa_reviewer",
+            "tech_lead",
+            "test_writer",
+        ];
         assert_eq!(unknown.candidates, all);
         let history = world.library.history(Kind::Persona, &name("mine"), None, None).await.unwrap();
         assert_eq!(history.items[0].message.as_deref(), Some("from the template mentor"));

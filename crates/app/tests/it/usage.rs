@@ -102,7 +102,19 @@ async fn templates_are_the_builtin_personas() {
         world.persona(Scope::Shared, json!({ "name": "mentor", "system_prompt": "Ours." })).await;
         let page = world.library.list_templates().await.unwrap();
         let names: Vec<&str> = page.items.iter().map(|item| item.name.as_str()).collect();
-        assert_eq!(names, ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "test_writer"]);
+        let expected = [
+            "code_reviewer",
+            "code_worker",
+            "critic",
+            "doc_writer",
+            "mentor",
+            "optimist",
+            "orchestrator",
+            "qa_reviewer",
+            "tech_lead",
+            "test_writer",
+        ];
+        assert_eq!(names, expected);
         assert!(
             page.items.iter().all(|item| item.scope == Scope::Builtin && item.summary.is_some()),
             "{page:?}"

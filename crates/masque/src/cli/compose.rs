@@ -13,7 +13,9 @@ use crate::failure::{CommandError, Result};
 masque edit [OPTIONS] [KIND] <NAME>
        masque edit <NAME> --chat <MESSAGE> [--plan] [--clear]
        masque edit <NAME> --apply
-       masque edit <NAME> --undo")]
+       masque edit <NAME> --dismiss
+       masque edit <NAME> --undo
+       masque edit [KIND] <NAME> --lock[=FIELD] | --unlock[=FIELD] | --locks")]
 #[command(after_help = "\
 Opens it as TOML in $VISUAL, $EDITOR or vi and checks it before saving. After an error the editor opens \
 again. An unchanged or empty file changes nothing. Editing a builtin creates a copy. Comments that \
@@ -21,7 +23,9 @@ you add are not kept.
 
 With --chat, an agent makes the change to a persona and its pieces. It remembers the conversation until \
 --clear. With --plan it only proposes one, which --apply makes, if nothing was changed since. --undo takes \
-back everything that its last message or --apply changed; edits by hand since then stay.
+back everything that its last message or --apply changed; edits by hand since then stay. A change that would \
+halve a text is not made before --apply agrees; --dismiss keeps the text. What is locked stays as it is, \
+whatever the agent is told; everyone else may change it.
 
   masque edit reviewer
   masque edit part calm-tone --scope project
@@ -29,7 +33,8 @@ back everything that its last message or --apply changed; edits by hand since th
   masque edit reviewer --chat \"make the tone drier\"
   masque edit reviewer --chat \"what would you cut?\" --plan
   masque edit reviewer --apply
-  masque edit reviewer --undo")]
+  masque edit reviewer --undo
+  masque edit reviewer --lock=system_prompt")]
 pub(crate) struct EditArgs {
     /// Name of the entity, after its kind if several kinds have the name
     #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
@@ -43,12 +48,26 @@ pub(crate) struct EditArgs {
     /// Begin a new conversation with the agent
     #[arg(long, requires = "chat")]
     pub(crate) clear: bool,
-    /// Apply what the agent proposes
+    /// Apply what the agent proposes, and what it asks about
     #[arg(long, conflicts_with_all = ["chat", "undo", "scope", "message"])]
     pub(crate) apply: bool,
+    /// Drop what the agent proposes, and keep what it asks about as it is
+    #[arg(long, conflicts_with_all = ["chat", "apply", "undo", "scope", "message"])]
+    pub(crate) dismiss: bool,
     /// Take back what the agent's last message changed
     #[arg(long, conflicts_with_all = ["chat", "scope", "message"])]
     pub(crate) undo: bool,
+    /// Lock a field, or everything, against the editing agent
+    #[arg(long, value_name = "FIELD", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with_all = ["chat", "apply", "dismiss", "undo", "message"])]
+    pub(crate) lock: Vec<String>,
+    /// Unlock a field, or everything, for the editing agent
+    #[arg(long, value_name = "FIELD", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with_all = ["chat", "apply", "dismiss", "undo", "message"])]
+    pub(crate) unlock: Vec<String>,
+    /// List what is locked against the editing agent
+    #[arg(long, conflicts_with_all = ["chat", "apply", "dismiss", "undo", "message"])]
+    pub(crate) locks: bool,
     #[command(flatten)]
     pub(crate) change: ChangeIn,
     #[command(flatten)]

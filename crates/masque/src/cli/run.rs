@@ -10,7 +10,7 @@ use persona::{Name, PartType};
 
 use super::kind::only_persona;
 use super::read::{by_type, override_pair};
-use super::{CompareArgs, OnlyIn, TestArgs, kind_of};
+use super::{CompareArgs, ConductArgs, ContextArgs, OnlyIn, TestArgs, kind_of};
 use crate::failure::{CommandError, Result};
 
 /// Commands that run a persona or show earlier runs.
@@ -30,6 +30,10 @@ pub(crate) enum RunCommand {
     Test(TestArgs),
     /// Compare two versions of a persona on its test inputs
     Compare(CompareArgs),
+    /// Work a track of tickets with personas, and steer tracks
+    Conduct(Box<ConductArgs>),
+    /// Show the files of the project that a prompt would have
+    Context(ContextArgs),
 }
 
 /// Options of a new or resumed session.

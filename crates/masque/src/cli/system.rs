@@ -245,3 +245,23 @@ pub(crate) struct CompletionsArgs {
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+  masque schema > personas.schema.json
+  masque schema track > track.schema.json")]
+pub(crate) struct SchemaArgs {
+    /// File that the schema describes
+    #[arg(value_enum, value_name = "FILE", default_value_t)]
+    pub(crate) of: SchemaOf,
+}
+
+/// A file with a schema.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// A personas.toml
+    #[default]
+    Personas,
+    /// A track.toml
+    Track,
+}

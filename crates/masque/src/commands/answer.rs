@@ -14,6 +14,7 @@ mod markdown;
 pub(super) use markdown::Markdown;
 
 mod permission;
+pub(super) use permission::described;
 
 mod printer;
 pub(super) use printer::AnswerPrinter;

@@ -1,5 +1,5 @@
 //! `masque edit`: opens an entity as TOML in the user's editor, and checks it before saving. With `--chat`,
-//! the editing agent makes the change.
+//! the editing agent makes the change; locks bind that agent.
 
 use app::outputs::Written;
 use app::{ErrorKind, Report, TomlText};
@@ -14,6 +14,7 @@ use crate::wording;
 use crate::workspace::Workspace;
 
 mod chat;
+mod locks;
 mod proposal;
 
 mod draft;
@@ -38,12 +39,15 @@ struct EditTarget {
 }
 
 pub(super) async fn run(args: EditArgs, workspace: &Workspace, output: &mut Output) -> Result<LintReminder> {
-    if args.chat.is_some() || args.undo || args.apply {
+    if args.chat.is_some() || args.undo || args.apply || args.dismiss {
         let name = args.persona()?;
         return chat::run(args, name, workspace, output).await.map(|()| LintReminder::All);
     }
     let target = args.target()?;
     let kind = lookup::kind("edit", &target, args.change.scope, workspace).await?;
+    if args.locks || !args.lock.is_empty() || !args.unlock.is_empty() {
+        return locks::run(&args, kind, target.name, workspace, output).await.map(|()| LintReminder::All);
+    }
     let name = target.name;
     let editor = Editor::find()?;
     let requested = args.change.scope;

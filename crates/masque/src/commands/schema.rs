@@ -1,10 +1,14 @@
-//! `masque schema`: prints the JSON Schema of a personas.toml.
+//! `masque schema`: prints the JSON Schema of a personas.toml or a track.toml.
 
+use crate::cli::{SchemaArgs, SchemaOf};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-pub(super) fn run(output: &mut Output) -> Result<()> {
-    let schema = app::json_schema();
+pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<()> {
+    let schema = match args.of {
+        SchemaOf::Personas => app::json_schema(),
+        SchemaOf::Track => conductor::track_schema(),
+    };
     if output.is_json() {
         return output.json(&schema);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use app::inputs::ListParts;
+use app::inputs::{ListParts, ListTracks};
 use app::outputs::RevisionItem;
 use app::running::{IdSuffix, Runtime, RuntimeOptions};
 use app::{FileScopes, Library, Location, OpenOptions};
@@ -12,7 +12,7 @@ use persona::{Kind, Name, PartType, Scope};
 use providers::Providers;
 
 use super::Typed;
-use crate::commands::SHORT_ID;
+use crate::commands::{SHORT_ID, track_ids};
 use crate::locations::{self, Directories};
 use crate::project::{Project, read_text};
 
@@ -140,6 +140,25 @@ pub(super) fn sessions(current: &str, typed: &Typed) -> Vec<String> {
         let words = ids.iter().map(ToString::to_string).map(|id| {
             let is_beginning = !current.is_empty() && id.starts_with(current);
             if is_beginning { id } else { id[id.len().saturating_sub(length)..].to_owned() }
+        });
+        Some(words.collect())
+    });
+    found.unwrap_or_default()
+}
+
+/// Tracks: the short form of the newest, or the ids that begin with a text.
+pub(super) fn tracks(current: &str, typed: &Typed) -> Vec<String> {
+    let found = in_library(typed, false, async |library| {
+        let providers = Providers::build(BTreeMap::new(), &|_| None).ok()?;
+        let runtime = Runtime::new(library.clone(), RuntimeOptions::new(providers));
+        let input = ListTracks { everywhere: true, limit: Some(MOST), cursor: None };
+        let listed = runtime.list_tracks(input).await.ok()?;
+        let ids: Vec<_> = listed.items.iter().map(|item| item.id).collect();
+        let length = track_ids::shown(&ids);
+        let words = ids.iter().map(|id| {
+            let whole = id.to_string();
+            let is_beginning = !current.is_empty() && whole.starts_with(current);
+            if is_beginning { whole } else { track_ids::end(*id, length) }
         });
         Some(words.collect())
     });

@@ -44,6 +44,18 @@ pub(crate) enum CommandError {
     AmbiguousSession { text: String, sessions: Vec<Uuid> },
     #[error("there is no earlier session{} in this project", persona.as_ref().map(|name| format!(" with {name}")).unwrap_or_default())]
     NothingToContinue { persona: Option<Name> },
+    #[error("there is no track file {path}")]
+    NoTrackFile { path: String },
+    #[error(
+        "invalid track id {text:?} (expected at least {least} hexadecimal digits of its beginning or end)"
+    )]
+    InvalidTrackId { text: String, least: usize },
+    #[error("no track has the id {text:?}")]
+    UnknownTrack { text: String },
+    #[error("several tracks have an id that starts or ends with {text:?}")]
+    AmbiguousTrack { text: String, tracks: Vec<Uuid> },
+    #[error("this project has no open track")]
+    NoOpenTrack,
     #[error("session {id} has no plan yet")]
     NoPlan { id: Uuid },
     #[error("session {id} has no pending approvals")]
@@ -189,6 +201,10 @@ impl AsReport for CommandError {
             Self::InvalidSessionId { .. } => Code::InvalidSessionId,
             Self::UnknownSession { .. } | Self::NothingToContinue { .. } => Code::UnknownSession,
             Self::AmbiguousSession { .. } => Code::AmbiguousSession,
+            Self::NoTrackFile { .. } => Code::FileNotFound,
+            Self::InvalidTrackId { .. } => Code::InvalidValue,
+            Self::UnknownTrack { .. } | Self::NoOpenTrack => Code::UnknownTrack,
+            Self::AmbiguousTrack { .. } => Code::AmbiguousTrack,
             Self::NoPlan { .. } => Code::NoPlan,
             Self::NothingPending { .. } => Code::NothingPending,
             Self::UnknownApproval { .. } => Code::UnknownApproval,
@@ -230,6 +246,10 @@ impl AsReport for CommandError {
             Self::InvalidSessionId { text, .. }
             | Self::UnknownSession { text }
             | Self::AmbiguousSession { text, .. } => Subject::session(text),
+            Self::InvalidTrackId { .. } => Subject::field("ID"),
+            Self::UnknownTrack { text } | Self::AmbiguousTrack { text, .. } => {
+                Subject { name: Some(text.clone()), ..Subject::default() }
+            }
             Self::NoPlan { id }
             | Self::NothingPending { id }
             | Self::UnknownApproval { id, .. }
@@ -248,6 +268,7 @@ impl AsReport for CommandError {
             Self::UndecidedFields { fields } => Subject::field(listed(fields)),
             Self::FieldNotInConflict { field, .. } => Subject::field(field),
             Self::NotText { what: path, .. }
+            | Self::NoTrackFile { path }
             | Self::FileTooLarge { file: path, .. }
             | Self::LintPath { path, .. }
             | Self::InvalidPath { path, .. }
@@ -272,6 +293,7 @@ impl AsReport for CommandError {
 
     fn candidates(&self) -> Vec<String> {
         match self {
+            Self::AmbiguousTrack { tracks, .. } => tracks.iter().map(ToString::to_string).collect(),
             Self::AmbiguousSession { sessions, .. } => sessions.iter().map(ToString::to_string).collect(),
             Self::FieldNotInConflict { field, differing } => {
                 let near = persona::nearest(field, differing.iter().map(String::as_str));
@@ -306,7 +328,16 @@ impl AsReport for CommandError {
                 let name = persona.as_ref().map_or("NAME", Name::as_str);
                 vec![run(format!("masque chat {name}")), Remedy::ListSessions]
             }
-            Self::AmbiguousSession { .. } => vec![Remedy::DidYouMean],
+            Self::AmbiguousSession { .. } | Self::AmbiguousTrack { .. } => vec![Remedy::DidYouMean],
+            Self::NoTrackFile { .. } => {
+                vec![
+                    run("masque conduct FILE".to_owned()),
+                    run("masque conduct --draft EPIC.md --output track.toml".to_owned()),
+                ]
+            }
+            Self::InvalidTrackId { .. } | Self::UnknownTrack { .. } | Self::NoOpenTrack => {
+                vec![run("masque conduct list".to_owned())]
+            }
             Self::NoPlan { .. } => vec![Remedy::AskForPlan],
             Self::NothingPending { id } | Self::StillRunning { id } => {
                 vec![run(format!("masque sessions show {id}"))]

@@ -58,6 +58,8 @@ mod testing;
 mod traces;
 mod trust;
 
+mod conducting;
+
 mod crash;
 mod failing_calls;
 mod faults;

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+mod grid;
+
 /// The longest wait on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -26,6 +28,8 @@ pub(crate) struct Terminal {
     reader: JoinHandle<()>,
     /// The length of the screen that was already matched.
     seen: usize,
+    /// Rows and columns.
+    size: (usize, usize),
 }
 
 impl Terminal {
@@ -58,7 +62,8 @@ impl Terminal {
                 }
             }
         });
-        Self { child, keys, screen, reader, seen: 0 }
+        let size = (usize::from(rows), usize::from(columns));
+        Self { child, keys, screen, reader, seen: 0, size }
     }
 
     /// Waits until a text appears after the last match.
@@ -77,6 +82,29 @@ impl Terminal {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Waits until a program of the whole screen shows a text in one of its rows.
+    #[track_caller]
+    pub(crate) fn shows(&mut self, text: &str) -> &mut Self {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let written = self.screen.lock().unwrap().clone();
+            let rows = grid::shown(&written, self.size.0, self.size.1);
+            if rows.iter().any(|row| row.contains(text)) {
+                return self;
+            }
+            if Instant::now() > deadline {
+                self.child.kill().unwrap();
+                panic!("{text:?} is not shown on:\n{}", rows.join("\n"));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Our end of the terminal, whose settings outlast the program.
+    pub(crate) fn device(&self) -> File {
+        self.keys.try_clone().unwrap()
     }
 
     pub(crate) fn presses(&mut self, keys: &str) -> &mut Self {

@@ -2,9 +2,12 @@
 //! page has them.
 
 use app::editing::{
-    AppliedProposal, ChatEvent, ChatHistory, ClearedChat, ProposalAnswer, StoredPersona, UndoneTurn,
+    AppliedProposal, ChatEvent, ChatHistory, ClearedChat, DismissedProposal, Locks, ProposalAnswer,
+    StoredPersona, UndoneTurn,
 };
-use app::inputs::{ApplyProposal, ByPersonaId, EditorMessage};
+use app::inputs::{
+    ApplyProposal, ByPersonaId, DismissProposal, EditorMessage, EntityLocks, LockEntity, UnlockEntity,
+};
 
 use super::prelude::*;
 
@@ -32,13 +35,25 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(stored_persona, Read, "A persona in the shape of the editor's page, with its current conversation",
         FOR_PEOPLE, get("/api/storage/personas/{personaId}"), no_command("masque show has all of a persona"),
         ByPersonaId => StoredPersona, |cx, input| cx.runtime()?.stored_persona(&input)),
-    op!(editor_proposal, Read, "The changes that the editing agent proposes since it was last told to plan only",
+    op!(editor_proposal, Read, "The changes that the editing agent proposes since it was last told to plan only, and those that it must ask about",
         FOR_PEOPLE, get("/api/persona-agent/proposal"), command("edit"),
         ByPersonaId => ProposalAnswer, |cx, input| cx.runtime()?.editor_proposal(&input)),
-    op!(apply_editor_proposal, Overwrite, "Apply a proposal of the editing agent: exactly that, or nothing if an entity was changed since",
+    op!(apply_editor_proposal, Overwrite, "Apply a proposal of the editing agent, or the change that it asked about: exactly that, or nothing if an entity was changed since",
     FOR_PEOPLE, post("/api/persona-agent/apply"), command("edit"),
     ApplyProposal => AppliedProposal, |cx, input| {
         let (runtime, author) = (cx.runtime()?, cx.author());
         async move { runtime.apply_editor_proposal(&author, &input).await }
     }),
+    op!(dismiss_editor_proposal, Remove, "Drop a proposal of the editing agent, or keep what it asked about as it is",
+        FOR_PEOPLE, post("/api/persona-agent/dismiss"), command("edit"),
+        DismissProposal => DismissedProposal, |cx, input| cx.runtime()?.dismiss_editor_proposal(&input)),
+    op!(entity_locks, Read, "The fields of an entity that the editing agent must not change",
+        FOR_PEOPLE, get("/api/library/{kind}/{name}/locks"), command("edit"),
+        EntityLocks => Locks, |cx, input| cx.library.entity_locks(input)),
+    op!(lock_entity, Add, "Lock an entity, or one of its fields, against the editing agent; everyone else may still change it",
+        FOR_PEOPLE, post("/api/library/{kind}/{name}/locks"), command("edit"),
+        LockEntity => Locks, |cx, input| cx.library.lock_entity(input)),
+    op!(unlock_entity, Remove, "Unlock an entity, or one of its fields, for the editing agent",
+        FOR_PEOPLE, delete("/api/library/{kind}/{name}/locks"), command("edit"),
+        UnlockEntity => Locks, |cx, input| cx.library.unlock_entity(input)),
 ];

@@ -58,6 +58,7 @@ async fn refusals() {
         RequestError::ContradictingConditions,
         RequestError::TooManyStreams { what: "events", most: 64 },
         RequestError::TooManyConnections { most: 1_024 },
+        RequestError::Stopping,
         RequestError::TimedOut { limit: std::time::Duration::from_secs(60), writes: true },
         RequestError::InvalidKey { most: 255 },
         RequestError::KeyReused,

@@ -51,7 +51,7 @@ async fn paths_are_shown_over_loopback_alone() {
     let router = server::router(idle_runtime(running.library.clone()), server::ServerOptions::default());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let bare = tokio::spawn(async move { axum::serve(listener, router).await });
+    let bare = tokio::spawn(async move { axum::serve(listener, axum::Router::from(router)).await });
     let body = healthy(port).await;
     assert_eq!((body.get("files"), &body["status"]), (None, &json!("ok")));
     bare.abort();

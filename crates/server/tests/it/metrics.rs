@@ -34,6 +34,7 @@ async fn requests_loads_and_streams_are_counted() {
     has(&text, "masque_persona_loads_total 2");
     has(&text, r#"masque_open_streams{of="library"} 1"#);
     has(&text, r#"masque_open_streams{of="sessions"} 0"#);
+    has(&text, r#"masque_open_streams{of="tests"} 0"#);
     has(&text, r#"masque_sessions{state="idle"} 0"#);
     assert!(text.contains("masque_open_connections "), "{text}");
     drop(stream);

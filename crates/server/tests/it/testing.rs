@@ -11,12 +11,16 @@ when = { last_user = "slow" }
 text = "one two three four five six seven eight nine ten"
 pace_ms = 400
 [[reply]]
+when = { last_user = "soon" }
+text = "one two three"
+pace_ms = 300
+[[reply]]
 text = "Hello there."
 "#;
 
 async fn world() -> World {
     let world = World::start(SCRIPT).await;
-    for (name, content) in [("hello", "hi"), ("slow", "slow")] {
+    for (name, content) in [("hello", "hi"), ("slow", "slow"), ("soon", "soon")] {
         let entity = json!({
             "name": name, "content": content,
             "expectations": [{ "words": { "max": 5 } }],
@@ -105,4 +109,27 @@ async fn two_versions_are_two_columns() {
     assert_eq!(columns, ["1", "now"]);
     assert_eq!(run["comparison"]["verdict"], "cannot_tell");
     world.served.stop().await;
+}
+
+/// A viewer of a test learns how it ended, and a test that ends soon is not cancelled.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_ends_the_streams_of_tests() {
+    for (input, state) in [("slow", "cancelled"), ("soon", "finished")] {
+        let world = world().await;
+        let body = json!({ "persona": "guide", "inputs": [input] });
+        let (_, begun) = world.post("/api/tests", &body).await;
+        let path = format!("/api/tests/{}", begun["id"].as_str().expect("valid"));
+        let mut opened = world.open("GET", &format!("{path}/events"), None).await;
+        opened.until("cell_started").await;
+        let metrics = world.open("GET", "/metrics", None).await.text().await;
+        for line in [r#"masque_open_streams{of="tests"} 1"#, r#"masque_open_streams{of="sessions"} 0"#] {
+            assert!(metrics.lines().any(|found| found == line), "{line} is not in\n{metrics}");
+        }
+        let (world, rest) = tokio::join!(world.restart(), opened.rest());
+        let last = rest.last().expect("an event");
+        assert_eq!((&*last.name, &last.data["report"]["state"]), ("run_finished", &json!(state)));
+        let (status, kept) = world.get(&path).await;
+        assert_eq!((status, &kept["state"]), (200, &json!(state)));
+        world.served.stop().await;
+    }
 }

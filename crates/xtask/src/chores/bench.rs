@@ -13,11 +13,14 @@ use crate::web::{self, Built};
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let Some((name, rest)) = arguments.split_first() else {
-        bail!("name a benchmark: library [LARGEST], files [LARGEST], http, import, loop, mcp, or preview");
+        bail!(
+            "name a benchmark: library [LARGEST], files [LARGEST], conductor, context [FILES], http, import, loop, \
+             mcp, preview, or recall [REPOSITORY]"
+        );
     };
     let mut measured = Vec::new();
     match name.as_str() {
-        "library" | "files" | "import" | "loop" | "preview" => {}
+        "library" | "files" | "conductor" | "context" | "import" | "loop" | "preview" | "recall" => {}
         "http" | "mcp" => {
             if name == "http" {
                 // The binary has the page in it.
@@ -31,7 +34,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         }
         unknown => {
             bail!(
-                "unknown benchmark {unknown:?}; there are library, files, http, import, loop, mcp and preview"
+                "unknown benchmark {unknown:?}; there are library, files, conductor, context, http, import, loop, mcp, \
+                 preview and recall"
             )
         }
     }

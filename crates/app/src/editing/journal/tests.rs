@@ -179,7 +179,7 @@ fn applied(id: u128, script: &str) -> Note {
 
 /// The open proposal as `id: name, name`.
 fn open(notes: Vec<Note>) -> String {
-    let open = Knowledge::of(notes).into_proposal();
+    let open = Knowledge::of(notes).into_open().0;
     open.map_or("none".to_owned(), |OpenProposal { id, changes, .. }| {
         let names: Vec<&str> = changes.iter().map(|change| change.name.as_str()).collect();
         format!("{}: {}", id.as_u128(), names.join(", "))

@@ -439,13 +439,14 @@ async fn a_run_that_resumes_elsewhere_keeps_its_policy() {
                 ApprovalPolicy::Refuse | ApprovalPolicy::Read => {
                     (SessionStatus::Idle, vec![None, Some(Refusal::NobodyToAsk)])
                 }
-                ApprovalPolicy::All | ApprovalPolicy::AllUnattended => {
+                ApprovalPolicy::Edit | ApprovalPolicy::All | ApprovalPolicy::AllUnattended => {
                     (SessionStatus::Idle, vec![None, None])
                 }
             };
             assert_eq!(status, expected, "{policy}");
             assert_eq!(refusals(&stage.view(id).await), refusals_expected, "{policy}");
-            let runs = matches!(policy, ApprovalPolicy::All | ApprovalPolicy::AllUnattended);
+            let runs =
+                matches!(policy, ApprovalPolicy::Edit | ApprovalPolicy::All | ApprovalPolicy::AllUnattended);
             assert_eq!(stage.file("b.txt").exists(), runs, "{policy}");
             elsewhere.cancel(id).await.unwrap();
             elsewhere.stop().await;

@@ -1,11 +1,14 @@
 //! Notices: what a run does not do for its persona.
 
+use std::collections::BTreeMap;
+
 use agent::{Event, Mode, Notice};
-use app::running::Decision;
+use app::running::{CreateSession, Decision};
 use persona::Scope;
 use serde_json::{Value, json};
 
-use super::stage::{hear, on_stage, on_stage_with, requests, to_the_end};
+use super::stage::{hear, on_stage, on_stage_with, requests, say, to_the_end};
+use crate::world::name;
 
 const SCRIPT: &str = r#"
 [[reply]]
@@ -24,20 +27,16 @@ fn notices(events: &[Event]) -> Vec<Value> {
     notices.map(|event| serde_json::to_value(event).expect("JSON")).collect()
 }
 
-fn both() -> Vec<Value> {
+fn unfilled() -> Vec<Value> {
     let place = |variable: &str, kind: &str, name: &str, field: &str| json!({ "variable": variable, "kind": kind, "name": name, "field": field });
-    let fields = ["context_preset", "aggregation_strategy"];
-    vec![
-        json!({ "type": "notice", "code": "unused_settings", "fields": fields }),
-        json!({ "type": "notice", "code": "unfilled_placeholders", "placeholders": [
-            place("TEAM", "persona", "guest", "system_prompt"),
-            place("URL", "part", "rules", "content"),
-        ] }),
-    ]
+    vec![json!({ "type": "notice", "code": "unfilled_placeholders", "placeholders": [
+        place("TEAM", "persona", "guest", "system_prompt"),
+        place("URL", "part", "rules", "content"),
+    ] })]
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_gives_notice_once_of_settings_and_placeholders_without_effect() {
+async fn a_run_gives_notice_once_of_placeholders_without_effect() {
     on_stage(SCRIPT, async |stage| {
         stage.world.part(Scope::Shared, "rules", "goal", "The rules are at ${env.URL}, ${env.URL}.").await;
         let guest = json!({
@@ -48,12 +47,12 @@ async fn a_run_gives_notice_once_of_settings_and_placeholders_without_effect() {
         stage.world.persona(Scope::Shared, guest).await;
         let id = stage.session_of("guest", Mode::Build).await;
         for _ in 0..2 {
-            assert_eq!(notices(&stage.say(id, "hello").await), both());
+            assert_eq!(notices(&stage.say(id, "hello").await), unfilled());
         }
         // A run that waited is the same run.
         let mut events = stage.runtime.send(id, "write".to_owned(), Default::default()).await.unwrap();
         let asked = hear(&mut events, "approval_request", 1).await;
-        assert_eq!(notices(&asked), both());
+        assert_eq!(notices(&asked), unfilled());
         let (_, call) = requests(&asked).remove(0);
         let approved = Decision { approved: true, reason: None, remember: false };
         stage.runtime.decide(id, &call, approved).await.unwrap();
@@ -83,13 +82,41 @@ async fn a_persona_of_a_file_has_notices_for_what_is_shared() {
                 _ => None,
             })
             .collect();
-        let [Notice::UnusedSettings { fields }, Notice::UnfilledPlaceholders { placeholders }] = &found[..]
+        let [Notice::UnfilledPlaceholders { placeholders }, Notice::FilesShown { files, tokens, budget, .. }] =
+            &found[..]
         else {
             panic!("{found:?}")
         };
-        assert_eq!(fields, &["aggregation_strategy"]);
+        assert!(*files == 1 && tokens <= budget, "the strategy is inherited, too: {found:?}");
         let places: Vec<_> = placeholders.iter().map(|it| (it.variable.as_str(), it.name.as_str())).collect();
         assert_eq!(places, [("TEAM", "base")]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_about_files_have_no_effect_without_a_project() {
+    on_stage(SCRIPT, async |stage| {
+        let guest = json!({
+            "name": "guest", "system_prompt": "You help.", "context_preset": "docs_only",
+            "aggregation_strategy": "full", "preferred_models": [{ "provider": "stage", "model": "actor" }],
+        });
+        stage.world.persona(Scope::Shared, guest).await;
+        let homeless = stage.restarted_with(|options| options.root = None).await;
+        let session = CreateSession {
+            persona: name("guest"),
+            scope: None,
+            mode: None,
+            model: None,
+            overrides: BTreeMap::new(),
+            root: None,
+            greeting: None,
+        };
+        let id = homeless.create_session(session).await.unwrap().session.id;
+        let fields = ["context_preset", "aggregation_strategy"];
+        let expected = json!({ "type": "notice", "code": "unused_settings", "fields": fields });
+        assert_eq!(notices(&say(&homeless, id, "hello").await), [expected]);
+        homeless.stop().await;
     })
     .await;
 }

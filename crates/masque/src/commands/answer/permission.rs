@@ -144,7 +144,7 @@ fn parse(answer: &str) -> std::result::Result<Reply, String> {
     }
 }
 
-fn described(call: &ToolCall, preview: &Preview) -> Vec<(Style, String)> {
+pub(crate) fn described(call: &ToolCall, preview: &Preview) -> Vec<(Style, String)> {
     let concerns = preview.concerns.iter().map(|concern| match concern {
         Concern::Protected(path) => {
             (Style::Warning, format!("{path} is protected: it decides what masque or git does later"))

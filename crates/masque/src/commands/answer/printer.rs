@@ -5,7 +5,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use agent::{End, ErrorCode, Event, SelectionReason, Turn, TurnBody};
+use agent::{End, ErrorCode, Event, Notice, SelectionReason, Turn, TurnBody};
 use llm::{ModelRef, Usage};
 use uuid::Uuid;
 
@@ -139,7 +139,14 @@ impl AnswerPrinter {
             }
             Event::Notice { notice } => {
                 let message = wording::notice(notice);
-                self.side_line(&[(Style::Warning, "warning: "), (Style::Plain, &message)], output)?;
+                match notice {
+                    Notice::FilesShown { .. } => {
+                        self.side_line(&[(Style::Faint, &format!("— {message} —"))], output)?;
+                    }
+                    _ => {
+                        self.side_line(&[(Style::Warning, "warning: "), (Style::Plain, &message)], output)?
+                    }
+                }
             }
             Event::Error { code, message } => self.error(*code, message, output)?,
             Event::Done { stop_reason } => self.done(*stop_reason, output)?,

@@ -5,7 +5,6 @@ use app::inputs::{ByPersonaId, EditorMessage};
 use app::outputs::ScopedEntityRef;
 use app::running::Runtime;
 use persona::Name;
-use uuid::Uuid;
 
 use super::proposal;
 use crate::cli::EditArgs;
@@ -24,11 +23,12 @@ pub(super) async fn run(
     output: &mut Output,
 ) -> Result<()> {
     let runtime = runtime::open(workspace).await?;
-    let EditArgs { chat, plan, clear, apply, .. } = args;
+    let EditArgs { chat, plan, clear, apply, dismiss, .. } = args;
     let Some(message) = chat else {
-        return match apply {
-            true => proposal::apply(&runtime, persona, workspace, output).await,
-            false => undo(&runtime, persona, workspace, output).await,
+        return match (apply, dismiss) {
+            (true, _) => proposal::apply(&runtime, persona, workspace, output).await,
+            (false, true) => proposal::dismiss(&runtime, persona, output).await,
+            (false, false) => undo(&runtime, persona, workspace, output).await,
         };
     };
     let shutdown = Shutdown::listen()?;
@@ -36,13 +36,12 @@ pub(super) async fn run(
     let input = EditorMessage { persona_id: persona.clone(), message, plan };
     let answered = send(&runtime, input, clear, workspace, &shutdown, output).await;
     let proposed = match &answered {
-        Ok(_) => proposal::open(&runtime, &persona).await?,
+        Ok(_) => Some(proposal::open(&runtime, &persona).await?),
         Err(_) => None,
     };
     let outcome = answer::stop(&runtime, &shutdown, answered).await?;
-    let is_known = |id: Uuid| known.as_ref().is_some_and(|known| known.id == id);
-    if let Some(proposed) = proposed.filter(|proposed| !is_known(proposed.id)) {
-        proposal::print(&persona, &proposed, output)?;
+    if let Some(proposed) = proposed {
+        proposal::print_new(&persona, &proposed, &known, output)?;
     }
     outcome.failure().map_or(Ok(()), Err)
 }
