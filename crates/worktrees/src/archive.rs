@@ -2,12 +2,13 @@
 
 use crate::checkpoint::{Stored, commit_tree_at};
 use crate::git::Git;
+use crate::overlooked::copy_index;
 use crate::refs::{self, Update};
-use crate::{CommitId, Label, Result, Tree, Worktrees, limits};
+use crate::{CommitId, Label, Result, Tree, Worktrees};
 
 impl Worktrees {
     /// Keeps files that were stored, the index if it differs from them and from the head, and commits that
-    /// only the worktree's reflog has. Returns the reference, or `None` if there is nothing to keep. The
+    /// only the worktree names. Returns the reference, or `None` if there is nothing to keep. The
     /// same content gives the same reference, so that it can be repeated.
     pub(crate) async fn archive(
         &self,
@@ -41,10 +42,37 @@ impl Worktrees {
             let above: Vec<&CommitId> = first.iter().collect();
             parents.push(commit_tree_at(&git, index, &above, "Index", &date).await?);
         }
+        if lost.is_empty()
+            && let Some(reference) = self.archived(track, ticket, &files, &parents).await?
+        {
+            return Ok(Some(reference));
+        }
         parents.extend(lost.into_iter().filter(|commit| Some(commit) != first.as_ref()));
         let parents: Vec<&CommitId> = parents.iter().collect();
         let commit = commit_tree_at(&git, &files, &parents, "Archive", &date).await?;
         self.keep(track, ticket, &commit).await.map(Some)
+    }
+
+    /// The archive that an earlier call made of the same files above the same commits. Commits that it kept
+    /// are not lost any more.
+    async fn archived(
+        &self,
+        track: &Label,
+        ticket: &Label,
+        files: &CommitId,
+        parents: &[CommitId],
+    ) -> Result<Option<String>> {
+        let git = self.repository().git();
+        let call = git.call(["for-each-ref", "--format=%(refname) %(tree) %(parent)"]);
+        let listed = call.arg(format!("{}/", refs::archive(track, ticket))).line().await?;
+        let reference = |line: &str| {
+            let mut words = line.split(' ');
+            let (name, tree) = (words.next()?, words.next()?);
+            let is_same =
+                tree == files.as_str() && parents.iter().all(|it| words.next() == Some(it.as_str()));
+            is_same.then(|| name.to_owned())
+        };
+        Ok(listed.lines().find_map(reference))
     }
 
     /// Keeps a commit among the archives of a ticket. Returns the reference.
@@ -59,66 +87,19 @@ impl Worktrees {
         Ok(!self.lost_commits(tree).await?.is_empty() || self.staged(tree).await?.is_some())
     }
 
-    /// The tips of commits that only the worktree has: in its head or its reflog, and in no reference.
-    pub(crate) async fn lost_commits(&self, tree: &Tree) -> Result<Vec<CommitId>> {
-        let git = Git::bare(tree.program(), tree.admin());
-        let log = std::fs::read(tree.admin().join("logs/HEAD")).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log);
-        let mut named: Vec<CommitId> = git.commit("HEAD").await?.into_iter().collect();
-        for line in log.lines().rev() {
-            let mut ids = line.split(' ').map(CommitId::parse);
-            let (old, new) = (ids.next().flatten(), ids.next().flatten());
-            named.extend([new, old].into_iter().flatten().filter(|id| !id.is_null()));
-        }
-        let mut seen = std::collections::HashSet::new();
-        named.retain(|id| seen.insert(id.clone()));
-        named.truncate(limits::ARCHIVED_COMMITS);
-        let named = existing(&self.repository().git(), &named).await?;
-        if named.is_empty() {
-            return Ok(Vec::new());
-        }
-        // A checkpoint is replaced by the next one, so it keeps nothing. Not `--all`: it counts the heads of
-        // all worktrees, also of this one.
-        let git = self.repository().git();
-        let list = git
-            .call(["rev-list"])
-            .args(&named)
-            .args(["--not", "--exclude=refs/masque/checkpoint/*", "--glob=refs/*"])
-            .ok()
-            .await?;
-        let list = String::from_utf8_lossy(&list);
-        let unreachable: std::collections::HashSet<&str> = list.lines().collect();
-        let lost: Vec<&CommitId> = named.iter().filter(|id| unreachable.contains(id.as_str())).collect();
-        if lost.len() < 2 {
-            return Ok(lost.into_iter().cloned().collect());
-        }
-        let tips = git.call(["merge-base", "--independent"]).args(lost).ok().await?;
-        Ok(String::from_utf8_lossy(&tips).lines().filter_map(CommitId::parse).collect())
-    }
-
     /// The index as a tree. `None` if it is that of the head, has conflicts, or is missing.
     async fn staged(&self, tree: &Tree) -> Result<Option<CommitId>> {
         let index = self.temp_file()?;
-        if std::fs::copy(tree.admin().join("index"), &index).is_err() {
+        if !copy_index(tree, &index)? {
             return Ok(None);
         }
         // The directory of the worktree may be gone.
-        let git = Git::bare(tree.program(), tree.admin());
-        let done = git.call(["write-tree"]).env("GIT_INDEX_FILE", &index).done().await?;
-        let staged = if done.code == 0 { CommitId::parse(done.text().trim()) } else { None };
+        let git = Git::bare(tree.program(), tree.admin()).with_index(&index);
+        let is_whole = git.call(["ls-files", "--unmerged"]).ok().await?.is_empty();
+        let staged = if is_whole { Some(git.call(["write-tree"]).id().await?) } else { None };
         match (staged, git.commit("HEAD").await?) {
             (Some(staged), Some(head)) if git.tree_of(&head).await? == staged => Ok(None),
             (staged, _) => Ok(staged),
         }
     }
-}
-
-/// Those of the names that are commits here.
-async fn existing(git: &Git, named: &[CommitId]) -> Result<Vec<CommitId>> {
-    let input: String = named.iter().map(|id| format!("{id}\n")).collect();
-    let format = "--batch-check=%(objectname) %(objecttype)";
-    let output = git.call(["cat-file", format]).input(input.into_bytes()).ok().await?;
-    let output = String::from_utf8_lossy(&output);
-    let commit = |line: &str| CommitId::parse(line.strip_suffix(" commit")?);
-    Ok(output.lines().filter_map(commit).collect())
 }

@@ -139,31 +139,18 @@ impl Worktrees {
 
     /// Stores the files of a working tree as a tree, through an index of our own.
     pub(crate) async fn store_files(&self, tree: &Tree) -> Result<Stored> {
-        let git = tree.git();
         let index = self.temp_file()?;
-        let own = tree.admin().join("index");
-        // A copy knows which files are unchanged and which are not checked out.
-        match std::fs::copy(&own, &index) {
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                git.call(["read-tree", "HEAD"]).env("GIT_INDEX_FILE", &index).ok().await?;
-            }
-            Err(error) => return Err(Error::file(&own)(error)),
-        }
+        let git = tree.git_with_copied_index(&index).await?;
         let (added, skipped) = untracked(tree).await?;
-        git.call(["add", "--update", "--", "."]).env("GIT_INDEX_FILE", &index).slow().ok().await?;
+        // Files that sparse patterns leave out count, too, once they are there.
+        git.call(["add", "--update", "--sparse", "--", "."]).slow().ok().await?;
         let mut names = Vec::new();
         for path in added {
             names.extend_from_slice(&path);
             names.push(0);
         }
-        git.call(["update-index", "--add", "--remove", "-z", "--stdin"])
-            .env("GIT_INDEX_FILE", &index)
-            .input(names)
-            .slow()
-            .ok()
-            .await?;
-        let id = git.call(["write-tree"]).env("GIT_INDEX_FILE", &index).id().await?;
+        git.call(["update-index", "--add", "--remove", "-z", "--stdin"]).input(names).slow().ok().await?;
+        let id = git.call(["write-tree"]).id().await?;
         Ok(Stored { tree: id, skipped })
     }
 }

@@ -12,7 +12,7 @@ use crate::git::Git;
 use crate::lock::{self, FileLock};
 use crate::process::kill_marked;
 use crate::tree::{Found, registered_below};
-use crate::{Error, Label, Result, Tree, Worktrees, limits, ports, refs, submodules};
+use crate::{Error, Label, Result, Tree, Worktrees, limits, nested, ports, refs};
 
 /// A ticket as the database has it. A ticket that the caller knows nothing about is not handed in, and
 /// its worktree is kept.
@@ -84,7 +84,7 @@ pub enum KeptReason {
     Foreign,
     /// Files that an archive cannot hold.
     Unstorable { paths: Vec<String> },
-    /// Changes in submodules, which an archive does not hold.
+    /// Changes or commits in submodules and other repositories in it, which an archive does not hold.
     Submodules,
     /// Looking at it or archiving it failed.
     Failed { code: Code, words: String },
@@ -168,7 +168,13 @@ impl Worktrees {
                 }
                 RemovalAction::Removed
             }
-            Found::Gone(tree) => self.archive_and_remove(&tree, track, ticket, false, dry_run).await?,
+            Found::Gone(tree) => {
+                let is_integration = *ticket == Label::integration();
+                if !is_integration && nested::has_own_work(self, &tree).await? {
+                    return kept(KeptReason::Submodules);
+                }
+                self.archive_and_remove(&tree, track, ticket, false, dry_run).await?
+            }
             Found::Complete(tree, marker) => {
                 if marker.track != track.as_str() || marker.ticket != ticket.as_str() {
                     return kept(KeptReason::Foreign);
@@ -196,12 +202,12 @@ impl Worktrees {
             // Only checks of Masque ran in it. The branch has everything.
             return Ok(Value::Files { is_dirty: false });
         }
-        if submodules::has_own_work(self, tree).await? {
-            return Ok(Value::Unstorable(KeptReason::Submodules));
-        }
         let (_, paths) = untracked(tree).await?;
         if !paths.is_empty() {
             return Ok(Value::Unstorable(KeptReason::Unstorable { paths }));
+        }
+        if nested::has_own_work(self, tree).await? {
+            return Ok(Value::Unstorable(KeptReason::Submodules));
         }
         Ok(Value::Files { is_dirty: tree.is_busy() || !tree.status().await?.is_clean() })
     }

@@ -205,8 +205,16 @@ impl Running {
         let mut is_open = true;
         loop {
             tokio::select! {
+                // Output comes last: processes that always have more of it, and outlive the command, would
+                // hide its end, its limit and its beats.
                 biased;
+                status = self.child.wait() => return status.map(Some),
                 () = &mut deadline => return Ok(None),
+                _ = beats.tick() => watcher(Beat {
+                    elapsed: started.elapsed(),
+                    silent: wrote.elapsed(),
+                    processes: count_marked(&self.mark).max(1),
+                }),
                 read = self.reader.read(&mut buffer), if is_open => match read {
                     Ok(count @ 1..) => {
                         wrote = Instant::now();
@@ -214,12 +222,6 @@ impl Running {
                     }
                     _ => is_open = false,
                 },
-                status = self.child.wait() => return status.map(Some),
-                _ = beats.tick() => watcher(Beat {
-                    elapsed: started.elapsed(),
-                    silent: wrote.elapsed(),
-                    processes: count_marked(&self.mark).max(1),
-                }),
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Worktrees of tickets: made, found again, made again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::refs::{self, Update};
 use crate::tree::{Found, Marker};
-use crate::{CommitId, Error, Label, Result, Tree, Worktrees};
+use crate::{CommitId, Error, Label, Result, Tree, Worktrees, nested};
 
 /// The worktree of a ticket.
 #[derive(Debug, Clone)]
@@ -110,6 +110,9 @@ impl Worktrees {
                 Opened::Created
             }
             Found::Gone(tree) => {
+                if nested::has_own_work(self, &tree).await? {
+                    return Err(Error::WorktreeUnsound { path });
+                }
                 self.archive(&tree, track, ticket, None).await?;
                 tree.remove().await?;
                 Opened::Recreated
@@ -117,6 +120,7 @@ impl Worktrees {
         };
         let (base, is_new) = self.branch_of(track, ticket, base, &path).await?;
         let branch = refs::branch(track, ticket);
+        self.not_checked_out(&branch, &path).await?;
         let lacks_checkpoint = self.repository().reference(&refs::checkpoint(track, ticket)).await?.is_some();
         let marker = Marker { lacks_checkpoint, ..Marker::new(track, ticket, &base) };
         let tree = self.add(&path, &[refs::short(&branch)], &marker).await?;
@@ -188,16 +192,13 @@ impl Worktrees {
         let repository = self.repository();
         match (repository.reference(&branch).await?, repository.reference(&mark).await?) {
             (Some(head), Some(base)) => {
-                self.not_checked_out(&branch, path).await?;
                 let is_new = head == base;
                 Ok((base, is_new))
             }
             (Some(_), None) => Err(Error::BranchTaken { branch: refs::short(&branch).to_owned() }),
             (None, _) => {
-                for branch in refs::in_the_way(track) {
-                    if repository.reference(&branch).await?.is_some() {
-                        return Err(Error::BranchTaken { branch: refs::short(&branch).to_owned() });
-                    }
+                if let Some(taken) = self.in_the_way(track, &branch).await? {
+                    return Err(Error::BranchTaken { branch: refs::short(&taken).to_owned() });
                 }
                 let updates = [Update::create(branch.clone(), base), Update::set(mark, base)];
                 match refs::change(repository, &updates).await? {
@@ -207,6 +208,16 @@ impl Worktrees {
                 }
             }
         }
+    }
+
+    /// A branch beside which another one cannot exist: a branch cannot be a directory of branches, too.
+    async fn in_the_way(&self, track: &Label, branch: &str) -> Result<Option<String>> {
+        for above in refs::above(track) {
+            if self.repository().reference(&above).await?.is_some() {
+                return Ok(Some(above));
+            }
+        }
+        refs::below(&self.repository().git(), branch).await
     }
 
     /// Fails if a working tree other than ours has a branch checked out.
@@ -219,7 +230,7 @@ impl Worktrees {
 
     /// A detached working tree in a place of our own, which is under a lock: found again and moved to the
     /// commit, or made. Files that git ignores stay in it, so that a check need not build everything.
-    pub(crate) async fn owned(&self, path: &PathBuf, marker: &Marker, commit: &CommitId) -> Result<Tree> {
+    pub(crate) async fn owned(&self, path: &Path, marker: &Marker, commit: &CommitId) -> Result<Tree> {
         match self.find(path)? {
             Found::Complete(tree, _) => {
                 let mark = tree.mark();
@@ -229,7 +240,7 @@ impl Worktrees {
                 self.reset(&tree, commit).await?;
                 return Ok(tree);
             }
-            Found::Foreign => return Err(Error::WorktreeUnsound { path: path.clone() }),
+            Found::Foreign => return Err(Error::WorktreeUnsound { path: path.to_owned() }),
             // Nobody works in it, and it has no branch: there is nothing to lose.
             Found::Unfinished(tree) | Found::Gone(tree) => tree.remove().await?,
             Found::Nothing => {}

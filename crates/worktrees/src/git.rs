@@ -3,6 +3,7 @@
 //! Nothing of git's prose is read: exit codes and formats for programs say everything.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -39,9 +40,9 @@ const PASSED: &[&str] = &[
     "SSL_CERT_DIR",
 ];
 
-/// Settings of every command. None of them changes what is committed; they keep git from running hooks
-/// and daemons, from asking, from collecting garbage under a half finished step, and from writing
-/// settings of the repository.
+/// Settings of every command. None of them changes which files are committed; they keep git from running
+/// hooks and daemons, from asking, from collecting garbage under a half finished step, from writing
+/// settings of the repository, and from speaking another encoding.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -57,6 +58,8 @@ const SETTINGS: &[&str] = &[
     "advice.addEmbeddedRepo=false",
     "color.ui=never",
     "log.showSignature=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
 ];
 
 /// The author and committer of commits that Masque itself makes.
@@ -75,14 +78,28 @@ impl GitProgram {
 
     /// A git at a path, or of this name.
     pub async fn at(program: &Path) -> Result<Self> {
-        let found = Self(Arc::new(program.to_path_buf()));
-        let git = Git { program: found.clone(), place: std::env::temp_dir(), dir: None, tree: None };
+        let found = Self(Arc::new(located(program)));
+        let git =
+            Git { program: found.clone(), place: std::env::temp_dir(), dir: None, tree: None, index: None };
         let text = git.call(["version"]).line().await?;
         match version(&text) {
             Some(version) if version >= LEAST_GIT => Ok(found),
             _ => Err(Error::GitTooOld { found: text }),
         }
     }
+}
+
+/// The path of a program on the search path. Looked up once: a program with a path starts without a copy of
+/// this process, which takes longer the larger it is.
+fn located(program: &Path) -> PathBuf {
+    let is_executable = |path: &PathBuf| {
+        path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    let is_name = program.components().count() == 1 && program.file_name() == Some(program.as_os_str());
+    let search = std::env::var_os("PATH").filter(|_| is_name).unwrap_or_default();
+    let paths = std::env::split_paths(&search).filter_map(|it| std::path::absolute(it.join(program)).ok());
+    // Without one, starting it fails with the name.
+    paths.into_iter().find(is_executable).unwrap_or_else(|| program.to_path_buf())
 }
 
 /// The version in `git version 2.47.3 (Apple Git-1)`.
@@ -106,27 +123,35 @@ pub(crate) struct Git {
     /// into a repository around the place.
     dir: Option<PathBuf>,
     tree: Option<PathBuf>,
+    /// An index in place of that of the working tree.
+    index: Option<PathBuf>,
 }
 
 impl Git {
     /// Git that looks for the repository around a place.
     pub(crate) fn around(program: &GitProgram, place: &Path) -> Self {
-        Self { program: program.clone(), place: place.to_path_buf(), dir: None, tree: None }
+        Self { program: program.clone(), place: place.to_path_buf(), dir: None, tree: None, index: None }
     }
 
     /// Git for objects and references: no working tree, no index.
     pub(crate) fn bare(program: &GitProgram, dir: &Path) -> Self {
-        Self { program: program.clone(), place: dir.to_path_buf(), dir: Some(dir.to_path_buf()), tree: None }
+        Self { dir: Some(dir.to_path_buf()), ..Self::around(program, dir) }
     }
 
     /// Git in a working tree.
     pub(crate) fn in_tree(program: &GitProgram, dir: &Path, tree: &Path) -> Self {
-        Self {
-            program: program.clone(),
-            place: tree.to_path_buf(),
-            dir: Some(dir.to_path_buf()),
-            tree: Some(tree.to_path_buf()),
-        }
+        Self { dir: Some(dir.to_path_buf()), tree: Some(tree.to_path_buf()), ..Self::around(program, tree) }
+    }
+
+    /// Git for objects and references of a repository whose settings may name a working tree that is gone,
+    /// such as that of a submodule.
+    pub(crate) fn detached(program: &GitProgram, dir: &Path) -> Self {
+        Self::in_tree(program, dir, dir)
+    }
+
+    /// The same with another index.
+    pub(crate) fn with_index(self, index: &Path) -> Self {
+        Self { index: Some(index.to_path_buf()), ..self }
     }
 
     pub(crate) fn program(&self) -> &GitProgram {
@@ -153,9 +178,8 @@ impl Git {
     /// The commit that a name means, if there is one.
     pub(crate) async fn commit(&self, name: &str) -> Result<Option<CommitId>> {
         let text = format!("{name}^{{commit}}");
-        let done =
-            self.call(["rev-parse", "--verify", "--quiet", "--end-of-options"]).arg(&text).done().await?;
-        Ok(if done.code == 0 { CommitId::parse(done.text().trim()) } else { None })
+        let call = self.call(["rev-parse", "--verify", "--quiet", "--end-of-options"]).arg(&text);
+        Ok(call.answer().await?.and_then(|answer| CommitId::parse(&answer)))
     }
 
     /// The tree of a commit.
@@ -281,13 +305,25 @@ impl Call<'_> {
         }
     }
 
+    /// The output of a command whose exit code 1 says that there is none. Any other one is a failure.
+    pub(crate) async fn answer(self) -> Result<Option<String>> {
+        let failure = self.failure();
+        let done = self.done().await?;
+        match done.code {
+            0 => Ok(Some(done.text().trim_end().to_owned())),
+            1 => Ok(None),
+            _ => Err(failure(done)),
+        }
+    }
+
     /// A failure of this command, for a caller that knows its exit codes.
     pub(crate) fn failure(&self) -> impl FnOnce(Done) -> Error + use<> {
         let (command, place) = (self.shown(), self.git.place.clone());
         move |done| Error::GitFailed { command, place, code: Some(done.code), words: done.words }
     }
 
-    /// Runs the command, whatever its exit code is.
+    /// Runs the command, whatever its exit code is. A command that a signal ended has none, and fails: it
+    /// gave no answer.
     pub(crate) async fn done(self) -> Result<Done> {
         let time = self.time;
         let (command, place) = (self.shown(), self.git.place.clone());
@@ -322,8 +358,13 @@ impl Call<'_> {
         let (output, is_cut) = output.map_err(Error::file(&self.git.place))?;
         let (words, _) = words.map_err(Error::file(&self.git.place))?;
         let words = String::from_utf8_lossy(&words).trim().to_owned();
-        // A signal has no code; 128 is what git itself uses for a fatal end.
-        Ok(Done { code: status.code().unwrap_or(128), output, is_cut, words })
+        match status.code() {
+            Some(code) => Ok(Done { code, output, is_cut, words }),
+            None => {
+                let (command, place) = (self.shown(), self.git.place.clone());
+                Err(Error::GitFailed { command, place, code: None, words })
+            }
+        }
     }
 
     fn command(&self, has_input: bool) -> tokio::process::Command {
@@ -333,24 +374,22 @@ impl Call<'_> {
         }
         command.args(&self.args).current_dir(&self.git.place).env_clear();
         command.envs(PASSED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-        command.envs(
-            [
-                ("LC_ALL", "C"),
-                ("GIT_EDITOR", "true"),
-                ("GIT_SEQUENCE_EDITOR", "true"),
-                ("GIT_PAGER", "cat"),
-                ("GIT_TERMINAL_PROMPT", "0"),
-                // A look at a checkout must not write its index.
-                ("GIT_OPTIONAL_LOCKS", "0"),
-                ("GIT_AUTHOR_NAME", NAME),
-                ("GIT_AUTHOR_EMAIL", EMAIL),
-                ("GIT_COMMITTER_NAME", NAME),
-                ("GIT_COMMITTER_EMAIL", EMAIL),
-            ]
-            .into_iter(),
-        );
+        command.envs([
+            ("LC_ALL", "C"),
+            ("GIT_EDITOR", "true"),
+            ("GIT_SEQUENCE_EDITOR", "true"),
+            ("GIT_PAGER", "cat"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            // A look at a checkout must not write its index.
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_AUTHOR_NAME", NAME),
+            ("GIT_AUTHOR_EMAIL", EMAIL),
+            ("GIT_COMMITTER_NAME", NAME),
+            ("GIT_COMMITTER_EMAIL", EMAIL),
+        ]);
         command.envs(self.git.dir.iter().map(|dir| ("GIT_DIR", dir)));
         command.envs(self.git.tree.iter().map(|tree| ("GIT_WORK_TREE", tree)));
+        command.envs(self.git.index.iter().map(|index| ("GIT_INDEX_FILE", index)));
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         let stdin = if has_input { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());

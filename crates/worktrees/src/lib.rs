@@ -39,10 +39,14 @@ pub use places::Worktrees;
 mod tree;
 pub use tree::Tree;
 
+mod overlooked;
+
 mod create;
 pub use create::{Opened, Worktree};
 
 mod submodules;
+
+mod nested;
 
 mod ports;
 
@@ -55,6 +59,8 @@ pub use checkpoint::Checkpoint;
 mod commit_all;
 
 mod archive;
+
+mod lost;
 
 mod changes;
 

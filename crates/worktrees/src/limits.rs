@@ -30,6 +30,8 @@ pub const COMMAND_BYTES: usize = 16 * 1024;
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 /// The pause between two tries of a lock.
 pub const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// Tries of a commit whose branch others move meanwhile.
+pub const COMMIT_TRIES: usize = 5;
 /// The age at which a lock file of git has no process any more.
 pub const STALE_LOCK: Duration = Duration::from_secs(120);
 /// Characters in a label of a track or a ticket.

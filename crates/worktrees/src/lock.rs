@@ -12,7 +12,15 @@ use crate::{Error, Result, limits};
 /// A locked file. Dropping it frees the lock; the file stays, because deleting it would split waiters.
 #[derive(Debug)]
 pub(crate) struct FileLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child that another thread is just starting has a copy of it
+        // until it becomes its program, and the lock would live as long.
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 impl FileLock {
@@ -39,7 +47,7 @@ impl FileLock {
             .open(path)
             .map_err(Error::file(path))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => Ok(Some(Self { file })),
             Err(Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(Error::File { path: path.to_path_buf(), source: error.into() }),
         }
@@ -51,4 +59,22 @@ pub(crate) fn remove_stale(path: &Path, age: Duration) -> bool {
     let Ok(metadata) = path.symlink_metadata() else { return true };
     let is_stale = metadata.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|it| it >= age);
     is_stale && std::fs::remove_file(path).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileLock;
+
+    #[test]
+    fn a_lock_ends_with_its_holder_whoever_has_a_copy_of_the_file() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("lock");
+        let lock = FileLock::try_take(&path).expect("a file").expect("a lock");
+        // A child between its fork and its program has such a copy.
+        let copy = lock.file.try_clone().expect("a copy");
+        assert!(FileLock::try_take(&path).expect("a file").is_none());
+        drop(lock);
+        assert!(FileLock::try_take(&path).expect("a file").is_some());
+        drop(copy);
+    }
 }

@@ -14,7 +14,7 @@ use crate::{Error, Label, Repository, Result};
 #[derive(Debug, Clone)]
 pub struct Worktrees {
     repository: Repository,
-    /// Canonical, and never inside of the user's checkout.
+    /// Canonical, and never inside of a checkout of the repository.
     home: PathBuf,
     /// Below the home, the part of this repository.
     root: PathBuf,
@@ -22,11 +22,11 @@ pub struct Worktrees {
 
 impl Worktrees {
     /// The worktrees of a repository below a directory, which is made if it is missing. Fails if it is
-    /// inside of the checkout or of the repository's own directory.
+    /// inside of any checkout of the repository, or of the repository's own directory.
     pub fn open(repository: Repository, home: &Path) -> Result<Self> {
         let intended = intended(home)?;
-        let around = repository.top().into_iter().chain([repository.common_dir()]);
-        for checkout in around {
+        let checkouts = repository.checkouts().iter().map(PathBuf::as_path);
+        for checkout in checkouts.chain([repository.common_dir()]) {
             if intended.starts_with(checkout) {
                 let checkout = checkout.to_path_buf();
                 return Err(Error::PlaceInCheckout { place: intended, checkout });

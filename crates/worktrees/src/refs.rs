@@ -49,8 +49,8 @@ pub(crate) fn short(branch: &str) -> &str {
     branch.strip_prefix("refs/heads/").unwrap_or(branch)
 }
 
-/// The branches that stand in the way of a track's: a branch cannot be a directory of branches, too.
-pub(crate) fn in_the_way(track: &Label) -> [String; 2] {
+/// The names above the branches of a track.
+pub(crate) fn above(track: &Label) -> [String; 2] {
     [BRANCHES.to_owned(), format!("{BRANCHES}/{track}")]
 }
 
@@ -99,8 +99,18 @@ impl Update {
 
 /// The commit of a reference, if it exists.
 pub(crate) async fn read(git: &Git, name: &str) -> Result<Option<CommitId>> {
-    let done = git.call(["show-ref", "--verify", "--hash", "--"]).arg(name).done().await?;
-    Ok(if done.code == 0 { CommitId::parse(done.text().trim()) } else { None })
+    // Its exit code is 0 also for a missing reference. `show-ref` has one code for that and for a failure,
+    // and a failure must not be taken for a missing reference.
+    let listed = git.call(["for-each-ref", "--format=%(objectname) %(refname)", "--"]).arg(name).ok().await?;
+    let listed = String::from_utf8_lossy(&listed);
+    let is_named = |line: &str| line.split_once(' ').filter(|it| it.1 == name).map(|it| it.0.to_owned());
+    Ok(listed.lines().find_map(is_named).and_then(|id| CommitId::parse(&id)))
+}
+
+/// A reference below a name, which could not be a reference as well.
+pub(crate) async fn below(git: &Git, name: &str) -> Result<Option<String>> {
+    let call = git.call(["for-each-ref", "--count=1", "--format=%(refname)", "--"]).arg(format!("{name}/"));
+    Ok(Some(call.line().await?).filter(|found| !found.is_empty()))
 }
 
 /// Changes all references or none. Returns false if one of them was not as expected.

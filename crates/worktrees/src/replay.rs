@@ -102,7 +102,10 @@ async fn squash(
         git.call(["log", "-1", "-z", "--format=%an%n%ae%n%ad", "--date=raw"]).arg(last).line().await?;
     let mut author = author.trim_end_matches('\0').lines();
     let mut next = || OsString::from(author.next().unwrap_or_default());
-    let (name, email, date) = (next(), next(), next());
+    let (name, email) = (next(), next());
+    // Without the sign, git takes a number of few digits for another kind of date.
+    let mut date = OsString::from("@");
+    date.push(next());
     let list = git
         .call(["log", "--reverse", "--no-merges", "--max-count=50", "--format=- %s"])
         .arg(format!("{target}..{}", ticket.head))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::git::{Git, fields};
+use crate::tree::Status;
 use crate::{CommitId, Error, GitProgram, Result};
 
 /// A repository of the user.
@@ -17,6 +18,8 @@ pub struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     top: Option<PathBuf>,
+    /// Every working tree of the repository when it was opened.
+    checkouts: Vec<PathBuf>,
     head: Head,
 }
 
@@ -34,6 +37,8 @@ pub struct Head {
 pub(crate) struct Listed {
     pub(crate) path: PathBuf,
     pub(crate) branch: Option<String>,
+    /// True for the repository itself, if it has no working tree.
+    pub(crate) is_bare: bool,
 }
 
 impl Repository {
@@ -57,7 +62,13 @@ impl Repository {
             _ => None,
         };
         let head = head(&git).await?;
-        Ok(Some(Self { program: program.clone(), git_dir, common_dir, top, head }))
+        let program = program.clone();
+        let mut repository = Self { program, git_dir, common_dir, top, checkouts: Vec::new(), head };
+        let listed = repository.listed().await?.into_iter().filter(|it| !it.is_bare);
+        // The directory of a worktree may be gone.
+        let paths = listed.map(|it| it.path.canonicalize().unwrap_or(it.path));
+        repository.checkouts = repository.top.clone().into_iter().chain(paths).collect();
+        Ok(Some(repository))
     }
 
     /// The top level of the user's checkout. `None` for a bare repository.
@@ -90,6 +101,12 @@ impl Repository {
         &self.common_dir
     }
 
+    /// The working trees of the repository when it was opened: the user's checkouts, and worktrees of
+    /// tickets.
+    pub(crate) fn checkouts(&self) -> &[PathBuf] {
+        &self.checkouts
+    }
+
     /// The head of the user's checkout when the repository was opened.
     pub fn head(&self) -> &Head {
         &self.head
@@ -103,6 +120,15 @@ impl Repository {
     /// The commit of a reference by its full name.
     pub async fn reference(&self, name: &str) -> Result<Option<CommitId>> {
         crate::refs::read(&self.git(), name).await
+    }
+
+    /// The number of files in the user's checkout that differ from its head, untracked ones included.
+    pub async fn uncommitted(&self) -> Result<usize> {
+        if self.top.is_none() {
+            return Ok(0);
+        }
+        let Status { changed, untracked } = crate::tree::status(&self.users_git()).await?;
+        Ok(changed.len() + untracked.len())
     }
 
     /// True if a commit is another one, or behind it.
@@ -133,8 +159,12 @@ impl Repository {
         let mut listed: Vec<Listed> = Vec::new();
         for field in fields(&output) {
             if let Some(path) = field.strip_prefix(b"worktree ") {
-                listed.push(Listed { path: path_of(path), branch: None });
-            } else if let (Some(branch), Some(last)) = (field.strip_prefix(b"branch "), listed.last_mut()) {
+                listed.push(Listed { path: path_of(path), branch: None, is_bare: false });
+                continue;
+            }
+            let Some(last) = listed.last_mut() else { continue };
+            last.is_bare |= field == b"bare";
+            if let Some(branch) = field.strip_prefix(b"branch ") {
                 last.branch = Some(String::from_utf8_lossy(branch).into_owned());
             }
         }
@@ -145,9 +175,15 @@ impl Repository {
     pub(crate) async fn rebasing(&self, branch: &str) -> Result<Option<PathBuf>> {
         for listed in self.listed().await? {
             // The directory of a worktree may be gone.
+            if !listed.path.is_dir() {
+                continue;
+            }
             let git = Git::around(&self.program, &listed.path);
-            let Ok(output) = git.call(["rev-parse", "--absolute-git-dir"]).ok().await else { continue };
-            let git_dir = path_of(&output);
+            let done = git.call(["rev-parse", "--absolute-git-dir"]).done().await?;
+            if done.code != 0 {
+                continue;
+            }
+            let git_dir = path_of(&done.output);
             let is_rebasing = ["rebase-merge", "rebase-apply"].iter().any(|name| {
                 let head = std::fs::read_to_string(git_dir.join(name).join("head-name"));
                 head.is_ok_and(|head| head.trim_end() == branch)
@@ -169,8 +205,7 @@ impl Repository {
 
 /// The head of the working tree that git runs in.
 pub(crate) async fn head(git: &Git) -> Result<Head> {
-    let branch = git.call(["symbolic-ref", "--quiet", "HEAD"]).done().await?;
-    let branch = (branch.code == 0).then(|| branch.text().trim_end().to_owned());
+    let branch = git.call(["symbolic-ref", "--quiet", "HEAD"]).answer().await?;
     Ok(Head { branch, commit: git.commit("HEAD").await? })
 }
 

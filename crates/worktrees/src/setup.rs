@@ -11,6 +11,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::changes::shown;
 use crate::git::fields;
 use crate::{CheckOutcome, Command, Error, Result, Tree, Watcher, Worktree, Worktrees, limits, ports};
 
@@ -125,18 +126,20 @@ impl Worktrees {
         let (Some(top), false) = (self.repository().top(), patterns.is_empty()) else {
             return Ok((copied, skipped));
         };
-        let paths = self.ignored_files(patterns).await?;
+        let patterns: Vec<&str> = patterns.iter().map(|pattern| from_root(pattern)).collect();
+        let paths = self.ignored_files(&patterns).await?;
+        let to = open(tree.path())?;
+        // Git fails at a single one of them.
+        let links = crate::submodules::links(&tree.git()).await?;
+        let (outside, paths): (Vec<_>, Vec<_>) =
+            paths.into_iter().partition(|path| leads_out(&to, &links, path));
         let ignored = ignored_in(tree, &paths).await?;
-        let copying = Copying {
-            from: open(top)?,
-            to: open(tree.path())?,
-            temp: self.temp(),
-            patterns: patterns.to_vec(),
-            ignored,
-        };
+        let copying = Copying { from: open(top)?, to, temp: self.temp(), patterns, ignored };
+        let left_out = outside.iter().map(|path| Skipped { path: shown(path), reason: SkipReason::Outside });
+        skipped.extend(left_out);
         let (mut files, mut bytes) = (0, 0);
         for path in paths {
-            let shown = String::from_utf8_lossy(&path).into_owned();
+            let shown = shown(&path);
             let is_over = files >= limits::COPIED_FILES || bytes >= limits::COPIED_BYTES;
             let done = if is_over { Err(SkipReason::TooMuch) } else { copying.copy(&path)? };
             match done {
@@ -152,15 +155,13 @@ impl Worktrees {
     }
 
     /// The files of the user's checkout that git ignores and that a pattern lists.
-    async fn ignored_files(&self, patterns: &[String]) -> Result<Vec<Vec<u8>>> {
+    async fn ignored_files(&self, patterns: &[&str]) -> Result<Vec<Vec<u8>>> {
         if patterns.len() > limits::PATTERNS {
             let count = patterns.len();
             return Err(Error::TooMany { field: "setup.copy", most: limits::PATTERNS, count });
         }
         let mut specs = Vec::new();
-        for pattern in patterns {
-            // All patterns begin at the root; a leading slash only says so.
-            let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
+        for &pattern in patterns {
             let leads_out = Path::new(pattern).is_absolute() || pattern.split('/').any(|part| part == "..");
             if leads_out || pattern.is_empty() || pattern.contains('\0') {
                 return Err(Error::Pattern {
@@ -178,6 +179,22 @@ impl Worktrees {
     }
 }
 
+/// A pattern without what only says that it begins at the root, as all do.
+fn from_root(pattern: &str) -> &str {
+    let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
+    pattern.strip_prefix("./").unwrap_or(pattern)
+}
+
+/// True if a path passes through a link of the tree, or into one of its submodules.
+fn leads_out(tree: &Dir, submodules: &[PathBuf], path: &[u8]) -> bool {
+    let path = Path::new(std::ffi::OsStr::from_bytes(path));
+    let mut above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    above.any(|above| {
+        submodules.iter().any(|submodule| submodule == above)
+            || tree.symlink_metadata(above).is_ok_and(|metadata| metadata.is_symlink())
+    })
+}
+
 fn open(path: &Path) -> Result<Dir> {
     Dir::open_ambient_dir(path, ambient_authority()).map_err(Error::file(path))
 }
@@ -189,21 +206,26 @@ async fn ignored_in(tree: &Tree, paths: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
     }
     let mut input = paths.join(&0);
     input.push(0);
-    // Exit code 1 says that none is ignored.
-    let call =
-        tree.git().call(["check-ignore", "-z", "--stdin"]).input(input).env("LC_ALL", "C").done().await?;
-    Ok(fields(&call.output).map(<[u8]>::to_vec).collect())
+    let git = tree.git();
+    let call = git.call(["check-ignore", "-z", "--stdin"]).input(input).slow();
+    let failure = call.failure();
+    let done = call.done().await?;
+    match done.code {
+        // Exit code 1 says that none is ignored.
+        0 | 1 => Ok(fields(&done.output).map(<[u8]>::to_vec).collect()),
+        _ => Err(failure(done)),
+    }
 }
 
-struct Copying {
+struct Copying<'a> {
     from: Dir,
     to: Dir,
     temp: PathBuf,
-    patterns: Vec<String>,
+    patterns: Vec<&'a str>,
     ignored: Vec<Vec<u8>>,
 }
 
-impl Copying {
+impl Copying<'_> {
     /// Copies one file; the length of it, or the reason why it is not copied.
     fn copy(&self, path: &[u8]) -> Result<std::result::Result<u64, SkipReason>> {
         let relative = Path::new(std::ffi::OsStr::from_bytes(path));

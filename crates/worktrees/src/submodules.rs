@@ -32,7 +32,7 @@ impl Worktrees {
             }
             for submodule in submodules(&git).await? {
                 let clone = source.join("modules").join(&submodule.name);
-                let url = url(&Git::bare(self.repository().program(), &source), &submodule.name).await?;
+                let url = url(&Git::detached(self.repository().program(), &source), &submodule.name).await?;
                 // Without an address the user has not initialised it.
                 let Some(url) = url else { continue };
                 fill(&git, &submodule, &clone, &url).await?;
@@ -46,7 +46,7 @@ impl Worktrees {
 async fn fill(git: &Git, submodule: &Submodule, clone: &Path, url: &str) -> Result<()> {
     let is_local = clone.join("HEAD").exists() && {
         let commit = format!("{}^{{commit}}", submodule.commit);
-        Git::bare(git.program(), clone).call(["cat-file", "-e"]).arg(commit).done().await?.code == 0
+        Git::detached(git.program(), clone).call(["cat-file", "-e"]).arg(commit).done().await?.code == 0
     };
     let source = if is_local { clone.as_os_str() } else { OsStr::new(url) };
     let mut setting = std::ffi::OsString::from(format!("submodule.{}.url=", submodule.name));
@@ -81,14 +81,26 @@ async fn submodules(git: &Git) -> Result<Vec<Submodule>> {
             name.filter(|name| is_safe(name)).map(|name| (name.to_owned(), field[at + 1..].to_vec())),
         );
     }
+    let found = staged(git).await?.into_iter().filter_map(|(path, commit)| {
+        let (name, _) = names.iter().find(|(_, named)| named == path.as_os_str().as_bytes())?;
+        Some(Submodule { name: name.clone(), path, commit })
+    });
+    Ok(found.collect())
+}
+
+/// The paths of submodules in the index, whether they have a name or not.
+pub(crate) async fn links(git: &Git) -> Result<Vec<PathBuf>> {
+    Ok(staged(git).await?.into_iter().map(|(path, _)| path).collect())
+}
+
+/// The same with their commits.
+async fn staged(git: &Git) -> Result<Vec<(PathBuf, String)>> {
     let staged = git.call(["ls-files", "--stage", "-z"]).ok().await?;
     let links = fields(&staged).filter(|entry| entry.starts_with(GITLINK));
     let found = links.filter_map(|entry| {
         let at = entry.iter().position(|byte| *byte == b'\t')?;
-        let path = &entry[at + 1..];
         let commit = String::from_utf8_lossy(entry[..at].split(|byte| *byte == b' ').nth(1)?).into_owned();
-        let (name, _) = names.iter().find(|(_, named)| named == path)?;
-        Some(Submodule { name: name.clone(), path: PathBuf::from(OsStr::from_bytes(path)), commit })
+        Some((PathBuf::from(OsStr::from_bytes(&entry[at + 1..])), commit))
     });
     Ok(found.collect())
 }
@@ -101,34 +113,4 @@ fn is_safe(name: &str) -> bool {
 async fn url(git: &Git, name: &str) -> Result<Option<String>> {
     let done = git.call(["config", "--get"]).arg(format!("submodule.{name}.url")).done().await?;
     Ok((done.code == 0).then(|| done.text().trim_end().to_owned()))
-}
-
-/// True if a submodule of a working tree has commits that the user's clone of it lacks, or changes.
-pub(crate) async fn has_own_work(worktrees: &Worktrees, tree: &Tree) -> Result<bool> {
-    let git = Git::around(tree.program(), tree.path());
-    for submodule in submodules(&git).await? {
-        let place = tree.path().join(&submodule.path);
-        if !place.join(".git").exists() {
-            continue;
-        }
-        let inner = Git::around(tree.program(), &place);
-        if !crate::tree::status(&inner).await?.is_clean() {
-            return Ok(true);
-        }
-        // Its refs of remotes are those of the clone that it was made from.
-        let own = inner.call(["rev-list", "HEAD", "--all", "--reflog", "--not", "--remotes"]).ok().await?;
-        let known = worktrees.repository().common_dir().join("modules").join(&submodule.name);
-        if !own.is_empty() && !has_all(&Git::bare(tree.program(), &known), own).await? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// True if a repository has all commits of a list.
-async fn has_all(git: &Git, list: Vec<u8>) -> Result<bool> {
-    let count = list.iter().filter(|byte| **byte == b'\n').count();
-    let found = git.call(["cat-file", "--batch-check=%(objecttype)"]).input(list).ok().await?;
-    let commits = found.split(|byte| *byte == b'\n').filter(|line| *line == b"commit");
-    Ok(commits.count() == count)
 }

@@ -91,10 +91,6 @@ impl Tree {
         self.path.display().to_string()
     }
 
-    pub(crate) async fn status(&self) -> Result<Status> {
-        status(&self.git()).await
-    }
-
     /// Removes locks of git that a killed process left. A young one may have a living process, which then
     /// works in the directory.
     pub(crate) fn remove_stale_locks(&self) {
@@ -213,7 +209,7 @@ pub(crate) fn write_whole(path: &Path, text: &[u8]) -> Result<()> {
     write().map(drop).map_err(Error::file(path))
 }
 
-/// What differs from the head in the working tree that git runs in. Writes nothing.
+/// What differs from the head in the working tree that git runs in, as its index has it. Writes nothing.
 pub(crate) async fn status(git: &Git) -> Result<Status> {
     let output = git
         .call(["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none"])

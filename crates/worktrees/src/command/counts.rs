@@ -138,7 +138,7 @@ fn without_escapes(line: &str) -> String {
         }
         if chars.next() == Some('[') {
             // Up to the letter that ends the sequence.
-            let _ = chars.find(|c| c.is_ascii_alphabetic());
+            let _ = chars.find(char::is_ascii_alphabetic);
         }
     }
     plain
