@@ -5,6 +5,7 @@
 
 mod board;
 mod casting;
+mod changes;
 mod claims;
 mod cleaning;
 mod commands;

@@ -50,7 +50,8 @@ pub use testing::{ByTest, CompareTests, ListTests, TestOptions, TestPersona};
 mod tracks;
 pub use tracks::{
     AnswerTicket, ApproveTickets, ByTicket, ByTrack, CancelTicket, CancelTrack, CleanTracks, DraftTrack,
-    JudgeResult, ListTracks, MergeTrack, RaiseCap, RetryTicket, StartTrack, WatchTrack, WrittenTrack,
+    JudgeResult, ListTracks, MergeTrack, RaiseCap, RetryTicket, StartTrack, TicketDiff, WatchTrack,
+    WrittenTrack,
 };
 
 /// Declares inputs with the same derives and a scope. Unknown fields are errors.

@@ -28,9 +28,9 @@ pub use preview::{
 };
 
 pub use tracks::{
-    AttemptBoard, CleanedWorktree, CleanedWorktrees, Cleaning, CreatedTrack, DraftedTrack, MergeObstacle,
-    MergedTrack, PlannedContext, PlannedTicket, RoundBoard, TicketBoard, TicketNeed, TrackBoard, TrackItem,
-    TrackList, TrackPlan, TrackReport,
+    AttemptBoard, ChangedFile, CleanedWorktree, CleanedWorktrees, Cleaning, CreatedTrack, DraftedTrack,
+    MergeObstacle, MergedTrack, PlannedContext, PlannedTicket, RoundBoard, TicketBoard, TicketChange,
+    TicketNeed, TrackBase, TrackBoard, TrackItem, TrackList, TrackPlan, TrackReport,
 };
 
 /// An entity in full, with its place and revision.

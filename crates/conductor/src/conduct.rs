@@ -25,7 +25,7 @@ mod start;
 
 use agenda::Agenda;
 pub use planning::{Mistake, cycle};
-pub use progress::{Attempt, Progress, Round, Turn};
+pub use progress::{Attempt, Order, OrderKind, Progress, Round, Turn};
 
 /// The state of a track, folded from its log.
 ///
@@ -212,6 +212,15 @@ impl Conduct {
         // A ticket's check replaces the track's, which outlives the borrow of the ticket.
         let own = self.ticket(&ticket.id).and_then(|progress| progress.ticket.check.as_deref());
         own.or(self.track.check.as_deref()).filter(|check| named(check))
+    }
+
+    /// The checks of a tree that is to become the target: the track's, and the ticket's own.
+    pub fn target_checks_of(&self, ticket: &Ticket) -> Vec<String> {
+        let checks = [self.track.check.as_deref(), self.check_of(ticket)];
+        let mut checks: Vec<_> =
+            checks.into_iter().flatten().filter(|check| !check.trim().is_empty()).collect();
+        checks.dedup();
+        checks.into_iter().map(str::to_owned).collect()
     }
 
     /// The globs of the paths that a ticket may change. Empty: every path.

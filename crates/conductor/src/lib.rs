@@ -71,4 +71,4 @@ mod ladder;
 pub use ladder::Climb;
 
 mod conduct;
-pub use conduct::{Attempt, Conduct, Mistake, Phase, Progress, Round, Turn, cycle};
+pub use conduct::{Attempt, Conduct, Mistake, Order, OrderKind, Phase, Progress, Round, Turn, cycle};

@@ -164,7 +164,7 @@ impl Project {
         let is_same = file.metadata().is_ok_and(|now| Stamp::new(&now) == stamp) && read == stamp.bytes();
         let remember = |content| {
             if is_same {
-                self.cache.remember(stamp, content)
+                self.cache.remember(stamp, content);
             }
         };
         match String::from_utf8(bytes) {

@@ -45,7 +45,7 @@ impl Source {
         let cache = project.cache();
         let parsed = match cache.parsed(self.hash, &self.path) {
             Some(parsed) => parsed,
-            None => cache.parse(self.hash, &self.path, &*self.text(project)?),
+            None => cache.parse(self.hash, &self.path, &self.text(project)?),
         };
         Ok(Arc::clone(self.parsed.get_or_init(|| parsed)))
     }

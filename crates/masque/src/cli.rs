@@ -52,7 +52,8 @@ pub(crate) use testing::{CompareArgs, TestArgs, TestFormat};
 
 mod conduct;
 pub(crate) use conduct::{
-    CapArgs, CleanArgs, ConductArgs, ConductCommand, ConductOrder, ListTracksArgs, MergeArgs, TrackLogArgs,
+    CapArgs, CleanArgs, ConductArgs, ConductCommand, ConductOrder, ListTracksArgs, MergeArgs, TicketDiffArgs,
+    TrackLogArgs,
 };
 
 mod context;
@@ -255,6 +256,11 @@ mod tests {
         for words in &named {
             let mut command = &cli;
             for word in words.split(' ') {
+                if let Some(flag) = word.strip_prefix("--") {
+                    let exists = command.get_arguments().any(|argument| argument.get_long() == Some(flag));
+                    assert!(exists, "masque {words} does not exist");
+                    continue;
+                }
                 command = match command.find_subcommand(word) {
                     Some(found) => found,
                     // `masque list part`: the kind is an argument.

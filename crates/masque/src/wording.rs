@@ -41,7 +41,7 @@ pub(crate) fn notice(notice: &Notice) -> String {
             "this persona says nothing: give it a system_prompt, a summary or parts".to_owned()
         }
         Notice::UnusedSettings { fields } => {
-            format!("no project is open, so {} has no effect", fields.join(" and "))
+            format!("no project is open, so nothing comes of {}", fields.join(" and "))
         }
         Notice::FilesShown { files, tokens, budget, left_out } => {
             let files = if *files == 1 { "1 file".to_owned() } else { format!("{files} files") };

@@ -10,8 +10,8 @@ use app::editing::{
 use app::outputs::{
     CleanedWorktrees, CompiledPersona, ConflictList, CreatedTrack, Deleted, DraftedTrack, Exported,
     FullEntity, History, ImportPlan, LintReport, Manifest, MergedTrack, Page, PersonaPreview, Promoted,
-    Resolved, RevisionDiff, RolledBack, StageState, Tagged, TrackBoard, TrackList, TrackPlan, TrackReport,
-    Untagged, UsagePage, WriteAction, Written,
+    Resolved, RevisionDiff, RolledBack, StageState, Tagged, TicketChange, TrackBoard, TrackList, TrackPlan,
+    TrackReport, Untagged, UsagePage, WriteAction, Written,
 };
 use app::running::{CallPreview, ModelList, SessionList, SessionView};
 use app::testing::{StartedTest, TestList, TestReport};
@@ -156,6 +156,7 @@ without_facts!(
     TrackBoard,
     TrackList,
     TrackPlan,
+    TicketChange,
     TrackReport,
     Undone,
     UndoneTurn,

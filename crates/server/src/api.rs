@@ -12,6 +12,7 @@ use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
+use futures::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -21,7 +22,7 @@ use operations::{
     BoxedOutcome, CallError, Context, Effect, Front, Media, Method, Operation, OperationFn, Route, RunCall,
     schema,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::capacity::Capacity;
@@ -248,25 +249,35 @@ async fn respond(
         }
         OperationFn::TestEvents(run) => {
             let slot = state.streams.slot(StreamOf::Tests)?;
-            let author = || state.author.clone();
-            let events = within(REQUEST_TIMEOUT, effect, async {
-                run(&context(&state, &author), fields).await.map_err(Problem::from)
-            });
-            Ok(test_stream::answer(events.await?, (stopping, state.ending.clone()), slot))
+            let events = begin(&state, effect, run, fields).await?;
+            Ok(test_stream::answer(events, (stopping, state.ending.clone()), slot))
         }
         OperationFn::TrackEvents(run) => {
             if let Some(seq) = last_event_id(parts).and_then(|id| id.trim().parse::<u64>().ok()) {
                 fields.insert("after".to_owned(), seq.into());
             }
             let slot = state.streams.slot(StreamOf::Tracks)?;
-            let author = || state.author.clone();
-            let events = within(REQUEST_TIMEOUT, effect, async {
-                run(&context(&state, &author), fields).await.map_err(Problem::from)
-            });
-            Ok(track_stream::answer(events.await?, stopping, slot))
+            let events = begin(&state, effect, run, fields).await?;
+            Ok(track_stream::answer(events, stopping, slot))
         }
         OperationFn::LibraryEvents => Ok(state.events.open(last_event_id(parts).as_deref(), stopping)),
     }
+}
+
+type Beginning<T> = for<'a> fn(&'a Context<'a>, Map<String, Value>) -> BoxFuture<'a, Result<T, CallError>>;
+
+/// Calls an operation that answers with a stream of its own.
+async fn begin<T>(
+    state: &ApiState,
+    effect: Effect,
+    run: Beginning<T>,
+    fields: Map<String, Value>,
+) -> ApiResult<T> {
+    let author = || state.author.clone();
+    within(REQUEST_TIMEOUT, effect, async {
+        run(&context(state, &author), fields).await.map_err(Problem::from)
+    })
+    .await
 }
 
 fn last_event_id(parts: &Parts) -> Option<String> {

@@ -1,5 +1,7 @@
 //! A report for every code and every remedy, so that a front can pin how it words them.
 
+mod tracks;
+
 use persona::{
     AsReport, BaseRef, Chain, ChainError, Code, Kind, Link, Name, OverrideError, PartType, Remedy, Report,
     Scope, Subject,
@@ -79,7 +81,7 @@ fn sample(code: Code) -> Report {
 }
 
 fn written(code: Code) -> Option<Sample> {
-    let samples = [missing, conflict, of_request, of_file, of_entity, denied, broken];
+    let samples = [missing, conflict, of_request, of_file, of_entity, denied, broken, tracks::written];
     samples.into_iter().find_map(|sample| sample(code))
 }
 
@@ -492,6 +494,8 @@ fn samples() -> Vec<Remedy> {
         Remedy::NameDatabase,
         Remedy::OtherKey,
         Remedy::LeaveLocked,
+        Remedy::InstallGit { least: "2.38".to_owned() },
+        Remedy::LeaveBranch { path: "/srv/shop".to_owned() },
         Remedy::LeaveToUser { file: "personas.toml".to_owned() },
         Remedy::ReportBug,
         Remedy::SendToken,

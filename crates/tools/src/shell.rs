@@ -118,6 +118,15 @@ impl Handler for RunCommand {
 }
 
 impl ShellSettings {
+    /// Names of this process's variables that commands do not get.
+    pub fn withheld(&self) -> Vec<String> {
+        let all: Vec<_> = std::env::vars_os().collect();
+        let passed = environment::for_commands(all.clone().into_iter(), &self.env_pass);
+        let is_passed = |name: &std::ffi::OsString| passed.iter().any(|(passed, _)| passed == name);
+        let withheld = all.into_iter().map(|(name, _)| name).filter(|name| !is_passed(name));
+        withheld.filter_map(|name| name.into_string().ok()).collect()
+    }
+
     /// The keeper of a command line, if configured.
     fn keeper(&self, line: &str) -> Option<Command> {
         #[cfg(target_os = "linux")]

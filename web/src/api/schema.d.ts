@@ -1419,6 +1419,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tracks/{id}/tickets/{ticket}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an attempt at a ticket changed, as a diff from its base */
+        get: operations["ticket_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tracks/{id}/tickets/{ticket}/reject-result": {
         parameters: {
             query?: never;
@@ -1659,6 +1676,21 @@ export interface components {
              * @description Tokens of this run's own calls.
              */
             tokens: number;
+        };
+        ChangedFile: {
+            /** Format: uint64 */
+            added: number;
+            /**
+             * Format: uint
+             * @description Bytes of its patch that the text lacks.
+             */
+            bytes_left_out: number;
+            /** Format: uint64 */
+            deleted: number;
+            /** @description The path that it was renamed from. */
+            from?: string | null;
+            is_binary: boolean;
+            path: string;
         };
         /** @description An event of the chat. `done` and `error` end it. */
         ChatEvent: {
@@ -4888,6 +4920,24 @@ export interface components {
             waits_for?: string[];
             /** @description Why it is where it is, as sentences. */
             why?: string[];
+        };
+        /** @description What an attempt at a ticket changed. */
+        TicketChange: {
+            /** Format: uint32 */
+            attempt: number;
+            base: string;
+            /** @description Patches of files, one after the other, as git writes them. */
+            diff: string;
+            files: components["schemas"]["ChangedFile"][];
+            /**
+             * Format: uint
+             * @description Files that are neither listed nor in the text.
+             */
+            files_left_out: number;
+            head: string;
+            /** @description False if it is work in progress, kept after the last turn. */
+            is_handed_in: boolean;
+            ticket: string;
         };
         /** @description A need of a ticket. */
         TicketNeed: {
@@ -9846,6 +9896,46 @@ export interface operations {
                 };
             };
             422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    ticket_diff: {
+        parameters: {
+            query?: {
+                /** @description The number of the attempt; default: the last one */
+                attempt?: number;
+            };
+            header?: {
+                /** @description The ETag of a copy; answers 304 if it is current */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The id of the track */
+                id: string;
+                ticket: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The version, for If-None-Match and If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicketChange"];
+                };
+            };
+            /** @description The copy is current */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             default: components["responses"]["Problem"];
         };
     };

@@ -67,6 +67,11 @@ export async function changeCap(id: string, cap: Body<'/api/tracks/{id}/cap'>): 
 
 const one = (id: string, ticket: string) => ({ params: { path: { id, ticket } } });
 
+/** The last attempt's change. */
+export async function getChange(id: string, ticket: string, signal?: AbortSignal): Promise<Schemas['TicketChange']> {
+  return (await ask(api.GET('/api/tracks/{id}/tickets/{ticket}/diff', { ...one(id, ticket), signal }))).data;
+}
+
 export async function approveStep(id: string, ticket: string): Promise<TrackBoard> {
   return (await ask(api.POST('/api/tracks/{id}/tickets/{ticket}/approve-step', one(id, ticket)))).data;
 }

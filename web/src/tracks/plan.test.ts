@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstTokens, planLinks, planNodes, planWarnings } from './plan';
+import { baseText, firstTokens, planLinks, planNodes, planWarnings } from './plan';
 import type { PlannedTicket, TrackPlan } from './types';
 
 const planned = (id: string, more: Partial<PlannedTicket> = {}): PlannedTicket => ({ id, title: id, tier: 3, depends_on: [], depth: 0, models: ['a/one'], tokens: 100, check: 'make', cap: {}, ...more });
@@ -16,6 +16,7 @@ test('a sound plan warns of nothing', () => expect(keys(plan([planned('a')]))).t
 test('what a person should know before a start', () => {
   expect(keys(plan([]))).toEqual(['empty']);
   expect(keys(plan([planned('a')], { isolate: false }))).toEqual(['isolate']);
+  expect(keys(plan([planned('a')], { base: { commit: 'c0ffee', uncommitted: 2 } }))).toEqual(['uncommitted']);
   expect(keys(plan([planned('a', { check: null, models: [] })]))).toEqual(['check', 'models']);
 });
 
@@ -23,6 +24,13 @@ test('a persona that cannot be loaded is named once, with the tickets that miss 
   const fell_back = [{ persona: 'zoe', reason: 'there is none' }];
   const found = planWarnings(plan([planned('a', { fell_back: [...fell_back, ...fell_back] }), planned('b', { fell_back })]));
   expect(found.map(({ text }) => text)).toEqual(['The persona zoe cannot be loaded (there is none); the defaults take over for a, b.']);
+});
+
+test('a plan names the commit that it starts from', () => {
+  const base = { commit: '0123456789abcdef', uncommitted: 0 };
+  expect(baseText(plan([]))).toBeUndefined();
+  expect(baseText(plan([], { base }))).toBe('0123456789');
+  expect(baseText(plan([], { base: { ...base, branch: 'main' } }))).toBe('main at 0123456789');
 });
 
 test('tokens of the first prompts have the files of the project', () => {

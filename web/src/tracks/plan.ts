@@ -23,6 +23,8 @@ export function planWarnings(plan: TrackPlan): Warning[] {
   const found: Warning[] = [];
   if (plan.tickets.length === 0) found.push({ key: 'empty', text: 'The track has no tickets yet.' });
   if (!plan.isolate) found.push({ key: 'isolate', text: 'The project is no git repository with a commit: tickets are worked in the project itself, one after the other.' });
+  const left = plan.base?.uncommitted ?? 0;
+  if (left > 0) found.push({ key: 'uncommitted', text: `${left === 1 ? 'One file that is' : `${left} files that are`} not committed ${left === 1 ? 'is' : 'are'} no part of the work.` });
   const unchecked = plan.tickets.filter(({ check }) => !check).map(({ id }) => id);
   if (unchecked.length > 0) found.push({ key: 'check', text: `Without a check, you accept the result yourself: ${some(unchecked)}.` });
   const nobody = plan.tickets.filter(({ models }) => models.length === 0).map(({ id }) => id);
@@ -43,6 +45,13 @@ export function planWarnings(plan: TrackPlan): Warning[] {
 
 function some(ids: readonly string[]): string {
   return ids.length <= 6 ? ids.join(', ') : `${ids.slice(0, 6).join(', ')} and ${ids.length - 6} more`;
+}
+
+/** The commit that tickets start from, in short. */
+export function baseText({ base }: TrackPlan): string | undefined {
+  if (!base) return undefined;
+  const commit = base.commit.slice(0, 10);
+  return base.branch ? `${base.branch} at ${commit}` : commit;
 }
 
 /** Tokens of the first prompts of all tickets, files of the project included. */

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use agent::Approval;
+use agent::{Approval, Session};
 use async_recursion::async_recursion as boxed;
 use chrono::Utc;
-use conductor::{Attempt, Conduct, FellBack, Isolation, Need, Progress, Role, Round, Spent, State, TicketId};
+use conductor::{
+    Attempt, Conduct, FellBack, Isolation, Need, Phase, Progress, Role, Round, Spent, State, TicketId,
+};
 use tracks::Accounts;
 
 use super::ground::label;
@@ -13,7 +15,7 @@ use super::log::TrackLog;
 use super::wording;
 use crate::inputs::ByTrack;
 use crate::outputs::{AttemptBoard, RoundBoard, TicketBoard, TicketNeed, TrackBoard};
-use crate::{Result, Runtime};
+use crate::{Error, Result, Runtime, TrackError};
 
 impl Runtime {
     /// A track with all that happened to its tickets.
@@ -31,15 +33,31 @@ impl Runtime {
         Ok(board)
     }
 
-    /// The calls of a ticket's worker that wait for permission.
+    /// The calls of a ticket's session that wait for permission.
     async fn approvals_of(&self, ticket: &TicketBoard) -> Result<Vec<Approval>> {
-        if ticket.state != State::Working {
-            return Ok(Vec::new());
-        }
-        match ticket.attempts.last() {
-            Some(attempt) => self.open_approvals(attempt.session).await,
+        match ticket.session {
+            Some(session) => self.open_approvals(session).await,
             None => Ok(Vec::new()),
         }
+    }
+
+    /// True if a step of a track has the session, and no step of this process pays for it.
+    #[boxed]
+    pub async fn is_worked_elsewhere(&self, session: &Session) -> Result<bool> {
+        let Some(duty) = &session.duty else { return Ok(false) };
+        let ticket = duty.ticket.as_deref().and_then(|id| TicketId::parse(id).ok());
+        let Some(ticket) = ticket.filter(|_| self.conducting().at_work(session.id).is_none()) else {
+            return Ok(false);
+        };
+        let log = match self.conducting().log(duty.track).await {
+            Err(Error::Track(TrackError::Unknown(_))) => return Ok(false),
+            log => log?,
+        };
+        log.look_now(|conduct| {
+            let at_hand = conduct.ticket(&ticket).and_then(Progress::session);
+            at_hand == Some(session.id) && !matches!(conduct.phase(), Phase::Finished | Phase::Cancelled)
+        })
+        .await
     }
 }
 
@@ -122,6 +140,7 @@ fn ticket_board(conduct: &Conduct, progress: &Progress, spent: Spent) -> TicketB
         why: progress.evidence.iter().map(wording::evidence).collect(),
         persona,
         model,
+        session: progress.session(),
         attempts: attempts.iter().map(attempt_board).collect(),
         rounds: rounds.iter().map(round_board).collect(),
         fell_back: progress.fell_back.iter().map(fell_back).collect(),

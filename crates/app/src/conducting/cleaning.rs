@@ -99,7 +99,7 @@ fn kept(reason: KeptReason) -> String {
         KeptReason::Busy => "another process works in it".to_owned(),
         KeptReason::Foreign => "it is no worktree of a ticket".to_owned(),
         KeptReason::Unstorable { paths } => format!("git cannot keep these files: {}", paths.join(", ")),
-        KeptReason::Submodules => "its submodules have changes".to_owned(),
+        KeptReason::Submodules => "it holds repositories with work of their own".to_owned(),
         KeptReason::Failed { words, .. } => words,
     }
 }

@@ -9,7 +9,7 @@ use conductor::{
 use tracks::{NewTrack, TrackPage, TrackRow};
 use uuid::Uuid;
 
-use super::ground::{Ground, has_repository, label};
+use super::ground::{Ground, base_of, has_repository, label};
 use crate::inputs::{
     AnswerTicket, ApproveTickets, ByTicket, ByTrack, CancelTicket, CancelTrack, JudgeResult, ListTracks,
     MergeTrack, RaiseCap, RetryTicket, StartTrack, WrittenTrack,
@@ -50,9 +50,10 @@ impl Runtime {
         let definition = written(input)?;
         let project = self.project_root()?;
         let id = Uuid::now_v7();
+        let base = base_of(&project, &definition).await;
         let new = NewTrack { id, project, definition, created_at: Utc::now() };
         self.conducting().tracks.create(&new).await?;
-        Ok(CreatedTrack { id })
+        Ok(CreatedTrack { id, base })
     }
 
     /// Lists the tracks of the open project, or all without one.
@@ -78,7 +79,7 @@ impl Runtime {
     pub async fn start_track(&self, author: &Author, input: StartTrack) -> Result<TrackBoard> {
         let StartTrack { id, isolate, concurrency, yes, drafted } = input;
         let log = self.conducting().log(id).await?;
-        let known = log.look_now(|conduct| conduct.isolation()).await?;
+        let known = log.look_now(Conduct::isolation).await?;
         let isolation = match known {
             Some(isolation) => isolation,
             None => {
@@ -204,7 +205,7 @@ impl Runtime {
     #[boxed]
     pub async fn merge_track(&self, input: MergeTrack) -> Result<MergedTrack> {
         let log = self.conducting().log(input.id).await?;
-        let isolation = log.look_now(|conduct| conduct.isolation()).await?;
+        let isolation = log.look_now(Conduct::isolation).await?;
         let project = self.project_root()?;
         if isolation != Some(Isolation::Worktrees) {
             return Err(TrackError::NoBranch.into());

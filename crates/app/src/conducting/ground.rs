@@ -13,6 +13,7 @@ use worktrees::{
     Variables, Worktree, Worktrees,
 };
 
+use crate::outputs::TrackBase;
 use crate::{Result, Runtime, TrackError};
 
 /// The longest run of a check.
@@ -58,15 +59,31 @@ impl Ground {
         let worktrees = Worktrees::open(repository, &runtime.conducting().worktrees_home()?)?;
         let (id, rules) = track;
         let (track, base) = (label(&rules.title, id), rules.base.clone());
-        Ok(Self::Trees(Arc::new(Trees { worktrees, track, base, withheld: runtime.key_variables() })))
+        Ok(Self::Trees(Arc::new(Trees { worktrees, track, base, withheld: runtime.withheld_variables() })))
     }
 }
 
 /// True if a directory is a part of a git repository with a commit.
 pub(super) async fn has_repository(project: &str) -> bool {
-    let Ok(git) = GitProgram::find().await else { return false };
-    let found = Repository::open(&git, Path::new(project)).await;
-    found.is_ok_and(|found| found.is_some_and(|it| it.head().commit.is_some()))
+    repository(project).await.is_some()
+}
+
+async fn repository(project: &str) -> Option<Repository> {
+    let git = GitProgram::find().await.ok()?;
+    let found = Repository::open(&git, Path::new(project)).await.ok()?;
+    found.filter(|it| it.head().commit.is_some())
+}
+
+/// The commit that the tickets of a track start from.
+pub(super) async fn base_of(project: &str, rules: &Track) -> Option<TrackBase> {
+    let repository = repository(project).await?;
+    let (branch, commit) = match &rules.base {
+        Some(name) => (Some(name.clone()), repository.commit(name).await.ok()??),
+        None => (repository.branch().ok().map(str::to_owned), repository.base().ok()?.clone()),
+    };
+    let branch = branch.map(|name| name.trim_start_matches("refs/heads/").to_owned());
+    let uncommitted = repository.uncommitted().await.unwrap_or_default();
+    Some(TrackBase { branch, commit: commit.to_string(), uncommitted })
 }
 
 /// The name of a track in branches and paths.
@@ -155,6 +172,23 @@ impl Trees {
             tests: Vec::new(),
         }
     }
+
+    /// Several checks as one, which the first that fails ends.
+    pub(super) fn check_all(&self, rules: &Track, lines: &[String]) -> Option<(String, Check)> {
+        let line = together(lines)?;
+        let files = lines.iter().flat_map(|line| scripts_of(line)).collect();
+        let check = Check { files, ..self.check(rules, &line) };
+        Some((line, check))
+    }
+}
+
+/// One command line of several. Each has a shell of its own: a `cd` or an `exit` in one does not reach the next.
+fn together(lines: &[String]) -> Option<String> {
+    match lines {
+        [] => None,
+        [line] => Some(line.clone()),
+        lines => Some(lines.iter().map(|line| format!("({line}\n)")).collect::<Vec<_>>().join(" && ")),
+    }
 }
 
 /// The scripts that a command line runs. They are the base's: a ticket cannot make its own check easier.
@@ -240,8 +274,16 @@ mod tests {
     }
 
     #[test]
+    fn checks_run_together_and_keep_to_themselves() {
+        let lines = ["cd sub; ./a.sh # first".to_owned(), "exit 3".to_owned()];
+        assert_eq!(together(&[]), None);
+        assert_eq!(together(&lines[1..]).as_deref(), Some("exit 3"));
+        assert_eq!(together(&lines).as_deref(), Some("(cd sub; ./a.sh # first\n) && (exit 3\n)"));
+    }
+
+    #[test]
     fn a_track_has_a_readable_name_of_its_own() {
-        let id = Uuid::parse_str("01890a5d-ac96-774b-bcce-b302099a8057").unwrap();
+        let id = Uuid::parse_str("01890a5d-ac96-774b-bcce-b302099a8057").expect("an id");
         assert_eq!(label("Add a parser!", id).as_str(), "add-a-parser-099a8057");
         assert_eq!(label("…", id).as_str(), "099a8057");
     }

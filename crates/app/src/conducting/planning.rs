@@ -8,7 +8,7 @@ use persona::TokenCounter as _;
 
 use super::casting::{self, Settings};
 use super::commands::written;
-use super::ground::has_repository;
+use super::ground::{base_of, has_repository};
 use super::opening;
 use crate::inputs::WrittenTrack;
 use crate::outputs::{PlannedContext, PlannedTicket, TrackPlan};
@@ -19,16 +19,17 @@ impl Runtime {
     #[boxed]
     pub async fn plan_track(&self, input: WrittenTrack) -> Result<TrackPlan> {
         let track = written(input)?;
-        let isolate = match self.project_root() {
-            Ok(project) => has_repository(&project).await,
-            Err(_) => false,
+        let (isolate, base) = match self.project_root() {
+            Ok(project) => (has_repository(&project).await, base_of(&project, &track).await),
+            Err(_) => (false, None),
         };
         let concurrency = if isolate { track.concurrency } else { 1 };
         let mut tickets = Vec::with_capacity(track.tickets.len());
         for (ticket, depth) in in_order(&track.tickets) {
             tickets.push(self.plan_ticket(&track, ticket, depth, isolate).await?);
         }
-        Ok(TrackPlan { title: track.title, isolate, concurrency, tickets })
+        let setup = track.setup.and_then(|setup| setup.command);
+        Ok(TrackPlan { title: track.title, isolate, base, setup, concurrency, tickets })
     }
 
     async fn plan_ticket(

@@ -49,6 +49,8 @@ pub(super) struct Matter {
     rules: Arc<Track>,
     pub(super) progress: Progress,
     pub(super) check: Option<String>,
+    /// The checks of a tree that is to become the target.
+    pub(super) target_checks: Vec<String>,
     scope: Vec<String>,
 }
 
@@ -169,8 +171,9 @@ impl Job {
             .look(|conduct| {
                 let progress = conduct.ticket(ticket)?.clone();
                 let check = conduct.check_of(&progress.ticket).map(str::to_owned);
+                let target_checks = conduct.target_checks_of(&progress.ticket);
                 let scope = conduct.scope_of(&progress.ticket).to_vec();
-                Some(Matter { key, ticket: ticket.clone(), rules, progress, check, scope })
+                Some(Matter { key, ticket: ticket.clone(), rules, progress, check, target_checks, scope })
             })
             .await
     }

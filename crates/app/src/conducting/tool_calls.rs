@@ -57,7 +57,7 @@ mod tests {
         Turn { id: Uuid::nil(), created_at: DateTime::UNIX_EPOCH, body, provider_state: None }
     }
 
-    fn call(id: &str, name: &str, input: serde_json::Value) -> Turn {
+    fn call(id: &str, name: &str, input: &serde_json::Value) -> Turn {
         let input = input.as_object().cloned().unwrap_or_default();
         turn(TurnBody::ToolCall {
             call: ToolCall { id: id.into(), name: name.to_owned(), input },
@@ -74,15 +74,15 @@ mod tests {
     fn commands_that_ended_are_found() {
         let refused = Refused { refusal: agent::Refusal::InvalidArguments, message: String::new() };
         let turns = [
-            call("1", "run_command", json!({ "command": "make" })),
+            call("1", "run_command", &json!({ "command": "make" })),
             result("1", false),
-            call("2", "run_check", json!({})),
-            call("3", "read_file", json!({ "path": "a" })),
+            call("2", "run_check", &json!({})),
+            call("3", "read_file", &json!({ "path": "a" })),
             result("2", true),
             result("3", false),
-            call("4", "run_command", json!({ "command": "make all" })),
+            call("4", "run_command", &json!({ "command": "make all" })),
             turn(TurnBody::refused("4", refused)),
-            call("1", "run_command", json!({ "command": "make test" })),
+            call("1", "run_command", &json!({ "command": "make test" })),
             result("1", true),
         ];
         let ran: Vec<_> = commands(&turns, Some("./check.sh"))

@@ -124,12 +124,15 @@ async fn drive_step(
     }
     let (mut reminders, mut resumptions) = (0, 0);
     loop {
+        // The run of the process that had the step before. What ends it there says nothing about the worker.
+        let is_running = runtime.session(assignment.session).await?.session.status == SessionStatus::Running;
         let Some(end) = run(runtime, assignment, message.take(), watching, held).await? else {
             return Ok(Ended::Stopped);
         };
         if let Some(handed_in) = take_up(runtime, assignment.session).await? {
             return Ok(Ended::HandedIn(handed_in));
         }
+        let is_left = is_running && resumptions < RESUMPTIONS && !held.cancel.is_cancelled();
         if let Some(signal) = watching.signal() {
             return Ok(Ended::Fault(Fault::Stuck { signal }));
         }
@@ -138,6 +141,7 @@ async fn drive_step(
                 reminders += 1;
                 message = Some(opening::remind(assignment.tool()));
             }
+            End::Failed | End::Cancelled if is_left => resumptions += 1,
             End::Failed => match failure(runtime, assignment.session).await? {
                 Failure::Interrupted if resumptions < RESUMPTIONS => resumptions += 1,
                 failure => return Ok(Ended::Fault(failure.into())),
@@ -272,6 +276,8 @@ async fn at_rest(
         SessionStatus::Waiting => {
             watching.on_wait();
             tokio::time::sleep(LOOK).await;
+            // Another process may have stored the last answer: only this one pays for the calls that follow.
+            runtime.resume_session(id).await;
             Ok(None)
         }
         SessionStatus::Running => {

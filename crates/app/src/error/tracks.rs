@@ -39,6 +39,8 @@ pub enum TrackError {
     NoDraft { reason: String },
     #[error("the track has no branch: it is not worked in worktrees")]
     NoBranch,
+    #[error("ticket {ticket} has no change yet")]
+    NoChange { ticket: TicketId },
 }
 
 fn arrows(path: &[TicketId]) -> String {
@@ -61,7 +63,7 @@ impl AsReport for TrackError {
             Self::NothingWritten => Code::MissingField,
             Self::OtherProject { .. } => Code::OtherProject,
             Self::NoRepository { .. } | Self::NoBranch => Code::NoRepository,
-            Self::NoBase { .. } | Self::NoCommit { .. } => Code::UnknownCommit,
+            Self::NoBase { .. } | Self::NoCommit { .. } | Self::NoChange { .. } => Code::UnknownCommit,
             Self::NoPlace => Code::NoHome,
             Self::CheckNotRun { .. } => Code::Failed,
             Self::NoDraft { .. } => Code::ModelFailed,
@@ -81,7 +83,9 @@ impl AsReport for TrackError {
             Self::Invalid { .. } | Self::NothingWritten => Subject::field("track"),
             Self::NoRepository { path } => Subject::file(path.display().to_string()),
             Self::NoBase { name } => Subject { name: Some(name.clone()), ..Subject::field("base") },
-            Self::NoCommit { ticket } => Subject { name: Some(ticket.to_string()), ..Subject::default() },
+            Self::NoCommit { ticket } | Self::NoChange { ticket } => {
+                Subject { name: Some(ticket.to_string()), ..Subject::default() }
+            }
             Self::NoDraft { .. } => Subject::field("epic"),
             Self::NoPlace | Self::CheckNotRun { .. } | Self::NoBranch => Subject::default(),
         }

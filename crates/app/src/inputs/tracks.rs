@@ -114,6 +114,17 @@ pub struct AnswerTicket {
     pub answer: String,
 }
 
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TicketDiff {
+    /// The id of the track
+    pub id: Uuid,
+    pub ticket: TicketId,
+    /// The number of the attempt; default: the last one
+    #[serde(default)]
+    pub attempt: Option<u32>,
+}
+
 /// A person's judgement of a result.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -18,6 +18,20 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CreatedTrack {
     pub id: Uuid,
+    /// Absent outside of a git repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<TrackBase>,
+}
+
+/// The commit that tickets start from.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TrackBase {
+    /// Absent if the head of the checkout is detached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    pub commit: String,
+    /// Files of the checkout that are not committed. They are no part of the work.
+    pub uncommitted: usize,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -116,6 +130,9 @@ pub struct TicketBoard {
     pub persona: Option<Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
+    /// The session of the step at hand: of its worker, its reviewer, or the tech lead who breaks it down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Uuid>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<AttemptBoard>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -203,6 +220,35 @@ pub struct RoundBoard {
     pub fault: Option<String>,
 }
 
+/// What an attempt at a ticket changed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TicketChange {
+    pub ticket: TicketId,
+    pub attempt: u32,
+    pub base: String,
+    pub head: String,
+    /// False if it is work in progress, kept after the last turn.
+    pub is_handed_in: bool,
+    pub files: Vec<ChangedFile>,
+    /// Files that are neither listed nor in the text.
+    pub files_left_out: usize,
+    /// Patches of files, one after the other, as git writes them.
+    pub diff: String,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ChangedFile {
+    pub path: String,
+    /// The path that it was renamed from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    pub added: u64,
+    pub deleted: u64,
+    pub is_binary: bool,
+    /// Bytes of its patch that the text lacks.
+    pub bytes_left_out: usize,
+}
+
 /// What happened in a track, as markdown.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TrackReport {
@@ -216,6 +262,12 @@ pub struct TrackPlan {
     pub title: String,
     /// True if each ticket would get a worktree of its own.
     pub isolate: bool,
+    /// Absent outside of a git repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<TrackBase>,
+    /// The command that prepares a fresh checkout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
     pub concurrency: usize,
     /// In an order in which they can be worked.
     pub tickets: Vec<PlannedTicket>,

@@ -37,6 +37,11 @@ impl Runtime {
         Model::parse(&found.to_string()).ok()
     }
 
+    /// Goes on with a session that waits, if it has all answers.
+    pub(crate) async fn resume_session(&self, id: Uuid) {
+        self.runner.resume(id).await;
+    }
+
     /// The end of a session's last run.
     pub(crate) async fn last_end(&self, id: Uuid) -> Result<Option<End>> {
         self.runner.log.last_end(id).await
@@ -52,14 +57,16 @@ impl Runtime {
         Ok(self.runner.sessions.approvals(id, true).await?)
     }
 
-    /// The variables that hold the keys of providers. Commands of tracks do not get them.
-    pub(crate) fn key_variables(&self) -> Vec<String> {
+    /// The variables that commands of tracks do not get: those that commands of tools do not get either,
+    /// and the keys of providers.
+    pub(crate) fn withheld_variables(&self) -> Vec<String> {
         let found = self.runner.starter.models.providers.found();
         let variable = |key: &providers::Key| match key {
             providers::Key::Present(variable) | providers::Key::Missing(variable) => Some(variable.clone()),
             providers::Key::NotNeeded => None,
         };
-        found.filter_map(|found| variable(&found.key)).collect()
+        let keys = found.filter_map(|found| variable(&found.key));
+        self.shell().withheld().into_iter().chain(keys).collect()
     }
 
     /// The settings of commands.

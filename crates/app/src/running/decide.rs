@@ -32,11 +32,11 @@ impl Runtime {
         let Decision { approved, reason, remember } = decision;
         let answer = ApprovalAnswer { approved, reason, remember, answered_at: Utc::now() };
         match self.runner.log.answer(id, call_id, &answer).await? {
-            AnswerOutcome::Recorded { pending: 0, .. } => self.runner.resume(id).await,
+            AnswerOutcome::Recorded { pending: 0, .. } => self.resume_answered(id).await?,
             AnswerOutcome::Recorded { .. } => {}
             AnswerOutcome::AlreadyAnswered(answer) => {
                 // The process that stored the first answer may be gone.
-                self.runner.resume(id).await;
+                self.resume_answered(id).await?;
                 let (call, approved) = (call_id.to_owned(), answer.approved);
                 return Err(SessionError::Decided { session: id, call, approved }.into());
             }
@@ -46,6 +46,15 @@ impl Runtime {
             }
         }
         self.session(id).await
+    }
+
+    /// Resumes a session that has its answers. One that works for a track waits for the process that pays for it.
+    async fn resume_answered(&self, id: Uuid) -> Result<()> {
+        let session = self.runner.sessions.session(id).await?.ok_or_else(|| missing(id))?;
+        if !self.is_worked_elsewhere(&session).await? {
+            self.runner.resume(id).await;
+        }
+        Ok(())
     }
 
     /// The plan that a session handed over.

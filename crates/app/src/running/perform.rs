@@ -122,12 +122,20 @@ impl Performed {
 }
 
 impl Runtime {
+    /// The open project. A project that is gone is a failure only if tools need it.
+    pub(super) fn root_of(&self, performance: &Performance) -> Result<Option<String>> {
+        match self.runner.project.resolve(None) {
+            Err(_) if !performance.reads_project => Ok(None),
+            root => root,
+        }
+    }
+
     /// Runs a persona to its end without a session: nothing is stored, and there are no viewers.
     #[boxed]
     pub async fn perform(&self, performance: Performance) -> Result<Performed> {
         check_message(&performance.message)?;
         let cancel = performance.cancel.child_token();
-        let root = if performance.reads_project { self.runner.project.resolve(None)? } else { None };
+        let root = self.root_of(&performance)?;
         let (driver, journal) = self.runner.starter.begin_unstored(performance, root, cancel.clone()).await?;
         let mut driving = std::pin::pin!(driver.drive());
         let driven = tokio::select! {
@@ -181,7 +189,8 @@ impl RunStarter {
         Ok((driver, journal))
     }
 
-    /// The session, the persona and the tools of a performance.
+    /// The session, the persona and the tools of a performance. The session has the root if tools or files of
+    /// the persona need it.
     pub(super) async fn cast(
         &self,
         performance: &Performance,
@@ -189,7 +198,8 @@ impl RunStarter {
     ) -> Result<(Session, Prepared, Toolbox)> {
         let Performance { persona, scope, overrides, model, mode, .. } = performance;
         let new = new_session(persona.clone(), *scope, overrides.clone());
-        let session = Session { mode: *mode, model: model.clone(), root, ..new };
+        let tools_root = root.clone().filter(|_| performance.reads_project);
+        let mut session = Session { mode: *mode, model: model.clone(), root: tools_root, ..new };
         let mut sources = performance.sources.clone();
         if performance.reads_project {
             sources.extend(self.sources.iter().cloned());
@@ -209,6 +219,9 @@ impl RunStarter {
         }
         if performance.without_prompt {
             prepared.silence();
+        }
+        if !prepared.files.is_empty() {
+            session.root = root;
         }
         Ok((session, prepared, provided))
     }

@@ -66,6 +66,12 @@ pub(super) struct WantedFiles {
     pub(super) strategy: Option<Aggregation>,
 }
 
+impl WantedFiles {
+    pub(super) fn is_empty(&self) -> bool {
+        self.preset.is_none() && self.strategy.is_none()
+    }
+}
+
 impl Prepared {
     pub(super) fn preset(&self, mode: Mode) -> Option<&ToolPreset> {
         match mode {

@@ -22,7 +22,7 @@ use super::record::Record;
 use super::sessions::new_session;
 use super::{Runtime, spans};
 use crate::inputs::ShowContext;
-use crate::{Library, Result, SessionError, Tokenizer};
+use crate::{Error, Library, Result, SessionError, Tokenizer};
 
 /// Summaries that one message has made. Further files are shown as outlines.
 const MOST_SUMMARIES: usize = 64;
@@ -50,6 +50,22 @@ pub(super) struct Wish {
     pub(super) request: Request,
 }
 
+/// The files that messages to a persona bring along.
+#[derive(Debug, Clone)]
+pub(crate) struct FilesForMessages {
+    root: String,
+    files: WantedFiles,
+    most: Option<usize>,
+}
+
+impl FilesForMessages {
+    /// `None` if the persona wants no files, or there is no project.
+    pub(super) fn new(session: &Session, persona: &Prepared, candidate: &Candidate) -> Option<Self> {
+        let root = session.root.clone().filter(|_| !persona.files.is_empty())?;
+        Some(Self { root, files: persona.files.clone(), most: window_share(candidate) })
+    }
+}
+
 /// The files in a prompt, and what to say about them.
 #[derive(Default)]
 pub(super) struct FilesInPrompt {
@@ -58,6 +74,17 @@ pub(super) struct FilesInPrompt {
 }
 
 impl Runtime {
+    /// The files that a message brings along. Calls no model, and uses no kept summary: the same files and the
+    /// same message always give the same text.
+    pub(crate) async fn files_for(&self, wanted: &FilesForMessages, message: &str) -> Result<Context> {
+        let FilesForMessages { root, files, most } = wanted.clone();
+        let seeds = Seeds { text: message.to_owned(), ..Seeds::default() };
+        let wish = wish_of(root, &files, Vec::new(), seeds, most);
+        let (project, plan) = self.runner.starter.files.plan(wish).await.map_err(root_error)?;
+        let rendered = blocking(move || Ok(project.render(&plan, &BTreeMap::new(), &Tokenizer))).await;
+        rendered.map_err(root_error)
+    }
+
     /// The files that a prompt would have. Calls no model: a file without a kept summary is shown as an outline.
     #[boxed]
     pub async fn show_context(&self, input: ShowContext) -> Result<Context> {
@@ -78,9 +105,7 @@ impl Runtime {
         let seeds = Seeds { text: task, ..Seeds::default() };
         let mut wish = wish_of(root, &wanted, files, seeds, None);
         wish.request.budget = budget.map(|tokens| tokens as usize);
-        reader.read(wish, None).await.map_err(|source| match source {
-            context::Error::Root { path, source } => SessionError::Root { path, source }.into(),
-        })
+        reader.read(wish, None).await.map_err(root_error)
     }
 }
 
@@ -101,14 +126,12 @@ impl Runtime {
         if let Some(name) = preset {
             wanted.preset = Some(reader.preset(name).await?);
         }
-        if wanted.preset.is_none() && wanted.strategy.is_none() && files.is_empty() {
+        if wanted.is_empty() && files.is_empty() {
             return Ok((prepared.prompt.clone(), None));
         }
         let seeds = Seeds { text: message.to_owned(), ..Seeds::default() };
         let wish = wish_of(self.project_root()?, &wanted, files.to_vec(), seeds, None);
-        let context = reader.read(wish, None).await.map_err(|source| match source {
-            context::Error::Root { path, source } => SessionError::Root { path, source },
-        })?;
+        let context = reader.read(wish, None).await.map_err(root_error)?;
         Ok((prepared.prompt.clone(), Some(context)))
     }
 }
@@ -192,7 +215,7 @@ impl ProjectFiles {
         let duty = session.duty.as_ref();
         let focus = duty.map(|duty| duty.files.clone()).unwrap_or_default();
         let named = duty.and_then(|duty| duty.context_preset.as_ref());
-        if files.preset.is_none() && files.strategy.is_none() && named.is_none() && focus.is_empty() {
+        if files.is_empty() && named.is_none() && focus.is_empty() {
             return Ok(None);
         }
         let Some(root) = session.root.clone() else {
@@ -217,11 +240,16 @@ impl ProjectFiles {
     }
 }
 
+fn root_error(error: context::Error) -> Error {
+    match error {
+        context::Error::Root { path, source } => SessionError::Root { path, source }.into(),
+    }
+}
+
 /// A wish that takes at most this many tokens.
 fn wish_of(root: String, files: &WantedFiles, focus: Vec<String>, seeds: Seeds, most: Option<usize>) -> Wish {
     // Named files alone do not bring the rest of the project.
-    let is_named_only = files.preset.is_none() && files.strategy.is_none();
-    let preset = if is_named_only { nothing() } else { files.preset.clone() };
+    let preset = if files.is_empty() { nothing() } else { files.preset.clone() };
     let own = preset.as_ref().and_then(|preset| preset.token_budget).map(|tokens| tokens as usize);
     let budget = most.map(|most| own.unwrap_or(context::limits::DEFAULT_BUDGET).min(most));
     let strategy = files.strategy.unwrap_or_default();

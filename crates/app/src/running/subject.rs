@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::models::NoModel;
 use super::perform::Performance;
+use super::project_files::FilesForMessages;
 use super::toolset::Toolset;
 use super::{Runtime, own_tools};
 use crate::{ModelError, Result};
@@ -16,6 +17,7 @@ use crate::{ModelError, Result};
 pub(crate) struct Subject {
     /// The prompt with its placeholders: values of the environment do not leave the process.
     pub(crate) prompt: String,
+    /// With its files, as they are without a message.
     pub(crate) prompt_tokens: usize,
     pub(crate) model: ModelRef,
     pub(crate) sampling: Sampling,
@@ -23,21 +25,27 @@ pub(crate) struct Subject {
     pub(crate) tools: Value,
     pub(crate) stage: Option<Name>,
     pub(crate) fidelity: Fidelity,
+    pub(crate) files: Option<FilesForMessages>,
 }
 
 impl Runtime {
     /// Prepares a performance without running it. Its bundle is the persona's.
     pub(crate) async fn subject(&self, performance: &Performance, bundle: &Bundle) -> Result<Subject> {
         let starter = &self.runner.starter;
-        let root = if performance.reads_project { self.runner.project.resolve(None)? } else { None };
+        let root = self.root_of(performance)?;
         let (session, prepared, provided) = starter.cast(performance, root).await?;
         let candidates = starter.models.candidates(session.model.as_ref(), &prepared, Mode::Build).await;
         let candidates = candidates.map_err(|NoModel { message, .. }| ModelError::NoneAnswers { message })?;
         // There is always a first one.
-        let first = candidates.into_iter().next().map(|candidate| (candidate.model, candidate.sampling));
-        let (model, sampling) =
+        let first = candidates.into_iter().next();
+        let first =
             first.ok_or_else(|| ModelError::NoneAnswers { message: "no model is configured".to_owned() })?;
-        let prompt_tokens = prepared.prompt_tokens();
+        let files = FilesForMessages::new(&session, &prepared, &first);
+        let (model, sampling) = (first.model, first.sampling);
+        let mut prompt_tokens = prepared.prompt_tokens();
+        if let Some(files) = &files {
+            prompt_tokens += self.files_for(files, "").await?.tokens;
+        }
         let own = own_tools::load_skill(&prepared.skills).into_iter().collect();
         let toolset = Toolset::new(prepared, provided, own, Vec::new());
         let offer = toolset.offered(Mode::Build);
@@ -58,6 +66,7 @@ impl Runtime {
             sampling,
             tools: specs.collect(),
             stage: stage.map(|stage| stage.stage.clone()),
+            files,
             fidelity: assembled.persona.fidelity.clone().unwrap_or_default(),
         })
     }

@@ -29,8 +29,14 @@ pub(super) fn subject_key(subject: &Subject) -> String {
     }))
 }
 
-pub(super) fn reply_key(subject: &str, input: &TestInput, sample: u32) -> String {
-    hash(&json!({ "subject": subject, "content": input.content, "turns": input.turns, "sample": sample }))
+/// The hash of everything that a conversation depends on. `files` are those that each message brings along.
+pub(super) fn reply_key(subject: &str, input: &TestInput, files: &[String], sample: u32) -> String {
+    let mut parts =
+        json!({ "subject": subject, "content": input.content, "turns": input.turns, "sample": sample });
+    if !files.is_empty() {
+        parts["files"] = files.into();
+    }
+    hash(&parts)
 }
 
 pub(super) fn vote_key(judge: &ModelRef, question: &Question, vote: u32) -> String {

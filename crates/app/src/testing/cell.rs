@@ -81,7 +81,8 @@ async fn converse_and_judge(
 
 /// The conversation: a kept one, or a new one.
 async fn converse(bench: &Bench<'_>, input: &PlannedInput, cell: &mut Cell) -> Result<Vec<Exchange>, Stop> {
-    let key = reply_key(&bench.column.key, &input.input, cell.sample);
+    let files = files(bench, input).await?;
+    let key = reply_key(&bench.column.key, &input.input, &files, cell.sample);
     if let Some(kept) = bench.cache().reply(&key).await {
         cell.cached = true;
         return Ok(kept);
@@ -119,6 +120,17 @@ async fn converse(bench: &Bench<'_>, input: &PlannedInput, cell: &mut Cell) -> R
     }
     bench.cache().keep_reply(&key, &bench.column.key, &exchanges).await;
     Ok(exchanges)
+}
+
+/// The text of the files that each message brings along. Empty for a persona without files.
+async fn files(bench: &Bench<'_>, input: &PlannedInput) -> Result<Vec<String>, Stop> {
+    let Some(wanted) = &bench.column.subject.files else { return Ok(Vec::new()) };
+    let mut texts = Vec::new();
+    for message in input.input.content.iter().chain(&input.input.turns) {
+        let context = bench.runtime.files_for(wanted, message).await;
+        texts.push(context.map_err(|error| Stop::Failed(error.to_string()))?.text);
+    }
+    Ok(texts)
 }
 
 fn exchange(message: &str, performed: &Performed, model: Option<String>) -> Exchange {

@@ -1,6 +1,7 @@
 //! Tests of personas behind a model that rehearses over real HTTP, on both engines.
 
 mod budget;
+mod files;
 mod judging;
 mod lift;
 mod stale;

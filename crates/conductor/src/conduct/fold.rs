@@ -5,7 +5,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Conduct, Ending, Opened, Progress, Turn};
+use super::{Conduct, Ending, Opened, Order, Progress, Turn};
 use crate::{CapAccount, Entry, Event, Evidence, Need, Next, Origin, State, TicketId};
 
 impl Conduct {
@@ -29,6 +29,7 @@ impl Conduct {
                 for place in 0..self.tickets.len() {
                     if !self.tickets[place].state.is_final() {
                         self.change(place, |it| it.end(State::Cancelled, at));
+                        self.tickets[place].orders.extend(Order::of(event, at));
                     }
                 }
             }
@@ -125,6 +126,7 @@ impl Conduct {
     }
 
     fn fold_ticket(&mut self, place: usize, event: &Event, at: DateTime<Utc>) {
+        self.tickets[place].orders.extend(Order::of(event, at));
         match event {
             Event::Decided { next, evidence, .. } => {
                 self.turn(place, next, at);

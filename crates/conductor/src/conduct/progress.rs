@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::ladder::Climb;
 use crate::{
-    CheckRun, Evidence, Fault, Finding, Model, Need, Origin, Outcome, Review, Role, State, StepKind,
+    CheckRun, Event, Evidence, Fault, Finding, Model, Need, Origin, Outcome, Review, Role, State, StepKind,
     Submission, Ticket, TicketId, Verdict,
 };
 
@@ -35,6 +35,8 @@ pub struct Progress {
     pub evidence: Vec<Evidence>,
     /// Every change of its way, in order.
     pub turns: Vec<Turn>,
+    /// What people decided about it, in order.
+    pub orders: Vec<Order>,
     /// Personas that could not be loaded.
     pub fell_back: Vec<(Role, Name, String)>,
     /// The model and the persona that a person chose.
@@ -80,6 +82,37 @@ pub struct Turn {
     pub at: DateTime<Utc>,
     pub next: crate::Next,
     pub evidence: Vec<Evidence>,
+}
+
+/// A person's decision about a ticket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    pub at: DateTime<Utc>,
+    pub by: String,
+    pub kind: OrderKind,
+    /// In the person's words. May be empty.
+    pub note: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderKind {
+    Accepted,
+    Retried,
+    Cancelled,
+}
+
+impl Order {
+    pub(super) fn of(event: &Event, at: DateTime<Utc>) -> Option<Self> {
+        let (kind, by, note) = match event {
+            Event::ResultApproved { by, note, .. } => (OrderKind::Accepted, by, note),
+            Event::Retried { by, note, .. } => (OrderKind::Retried, by, note),
+            Event::Cancelled { by, reason, .. } | Event::TrackCancelled { by, reason } => {
+                (OrderKind::Cancelled, by, reason)
+            }
+            _ => return None,
+        };
+        Some(Self { at, by: by.clone(), kind, note: note.clone() })
+    }
 }
 
 /// One attempt of one worker.
@@ -167,6 +200,7 @@ impl Progress {
             via: None,
             evidence: Vec::new(),
             turns: Vec::new(),
+            orders: Vec::new(),
             fell_back: Vec::new(),
             chosen_model: None,
             chosen_persona: None,
@@ -205,6 +239,17 @@ impl Progress {
     /// The current or last attempt.
     pub fn attempt(&self) -> Option<&Attempt> {
         self.attempts.last()
+    }
+
+    /// The session of the step at hand.
+    pub fn session(&self) -> Option<Uuid> {
+        if self.state.is_final() {
+            return None;
+        }
+        let split = self.split.as_ref().and_then(|split| split.session);
+        let attempt = || self.attempts.last().filter(|attempt| attempt.ended_at.is_none());
+        let round = || self.rounds.last().filter(|round| round.ended_at.is_none());
+        split.or_else(|| Some(round()?.session)).or_else(|| Some(attempt()?.session))
     }
 
     /// The last submission that was handed in.

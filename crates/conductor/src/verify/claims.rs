@@ -117,7 +117,7 @@ pub(super) fn claim_of_passing(submission: &Submission) -> Option<String> {
         Some(Proof::Test { name }) => Some(name.as_str()),
         _ => None,
     });
-    let claim = sentences(&submission.summary).find(|sentence| says_that_tests_pass(sentence));
+    let claim = sentences(&submission.summary).find(|text| says_that_tests_pass(text));
     claim.or_else(|| tests.into_iter().next()).map(|claim| shown(claim.trim()))
 }
 
@@ -126,8 +126,8 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split(['\n', ';', '!', '?']).flat_map(|line| line.split(". "))
 }
 
-fn says_that_tests_pass(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase().replace('’', "'");
+fn says_that_tests_pass(text: &str) -> bool {
+    let lower = text.to_lowercase().replace('’', "'");
     let words: Vec<&str> =
         lower.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty()).collect();
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));

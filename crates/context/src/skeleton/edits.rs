@@ -237,6 +237,6 @@ mod tests {
         assert!(!blank("a123 b c d", &(5..10), &edits));
         assert_eq!(replace(&mut edits, 5..8), "/* b */ /* c */");
         set_text(&mut edits, &(5..8), "e".to_owned());
-        assert_eq!(apply("a123 b c d", &edits), "a e d".replace(' ', " ").as_str());
+        assert_eq!(apply("a123 b c d", &edits), "a e d");
     }
 }

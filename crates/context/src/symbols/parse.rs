@@ -55,7 +55,8 @@ pub(crate) fn errors(source: &str, language: Language) -> Option<usize> {
         if node.is_error() || node.is_missing() {
             count += 1;
         }
-        if !(node.has_error() && cursor.goto_first_child()) && !next(&mut cursor) {
+        let is_inside = node.has_error() && cursor.goto_first_child();
+        if !is_inside && !next(&mut cursor) {
             return Some(count);
         }
     }

@@ -61,18 +61,21 @@ impl Rules {
 
     /// The answer of the innermost rule that matches. `None` if no rule does.
     pub(super) fn hides(&self, path: &str, is_dir: bool) -> Option<bool> {
-        let inside =
-            self.layers.iter().rev().find_map(|(base, rules)| decided(rules.matched(&path[*base..], is_dir)));
+        let inside = self
+            .layers
+            .iter()
+            .rev()
+            .find_map(|(base, rules)| decided(&rules.matched(&path[*base..], is_dir)));
         inside.or_else(|| {
             self.above
                 .iter()
                 .rev()
-                .find_map(|(base, rules)| decided(rules.matched(format!("{base}{path}"), is_dir)))
+                .find_map(|(base, rules)| decided(&rules.matched(format!("{base}{path}"), is_dir)))
         })
     }
 }
 
-fn decided<T>(found: Match<T>) -> Option<bool> {
+fn decided<T>(found: &Match<T>) -> Option<bool> {
     match found {
         Match::None => None,
         Match::Ignore(_) => Some(true),

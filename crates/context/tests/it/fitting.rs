@@ -103,7 +103,7 @@ fn summaries_are_asked_for_by_hash_and_used() {
     let wanted: Vec<&str> = plan.wanted().iter().map(|wanted| wanted.path.as_str()).collect();
     assert_eq!(wanted, ["src/part0.rs", "src/part1.rs"], "small files are shown in full");
     let hash = plan.wanted()[0].hash;
-    assert!(plan.text(&project, hash).unwrap().contains("pub fn step_0"));
+    assert!(plan.text(&project, hash).expect("a text").contains("pub fn step_0"));
     let summaries = BTreeMap::from([(hash, "It takes a step.".to_owned())]);
     let context = project.render(&plan, &summaries, &Bytes);
     check(&context, &Bytes);

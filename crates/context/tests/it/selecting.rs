@@ -73,8 +73,8 @@ fn focus_files_come_in_full_whatever_the_preset_says() {
     };
     let context = tree.gather(&focus(&["src/a.rs", "./target/out.rs"]));
     assert_eq!(summary(&context), "src/a.rs=full src/lib.rs=outline target/out.rs=full");
-    let absolute = tree.root().canonicalize().unwrap().join("src/a.rs");
-    let context = tree.gather(&focus(&[absolute.to_str().unwrap()]));
+    let absolute = tree.root().canonicalize().expect("a root").join("src/a.rs");
+    let context = tree.gather(&focus(&[absolute.to_str().expect("UTF-8")]));
     assert_eq!(summary(&context), "src/a.rs=full src/lib.rs=outline");
     let context = tree.gather(&focus(&["../etc/passwd", "/etc/passwd", "gone.rs", "src"]));
     let reasons: Vec<Reason> = context

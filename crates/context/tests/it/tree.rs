@@ -13,7 +13,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let tree = Self { directory: tempfile::tempdir().unwrap() };
+        let tree = Self { directory: tempfile::tempdir().expect("a directory") };
         files.iter().for_each(|(path, content)| tree.write(path, content));
         tree
     }
@@ -24,16 +24,16 @@ impl Tree {
 
     pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.root().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        std::fs::write(path, content).expect("a file");
     }
 
     pub(crate) fn link(&self, to: impl AsRef<Path>, path: &str) {
-        std::os::unix::fs::symlink(to, self.root().join(path)).unwrap();
+        std::os::unix::fs::symlink(to, self.root().join(path)).expect("a link");
     }
 
     pub(crate) fn project(&self) -> Project {
-        Project::open(self.root()).unwrap()
+        Project::open(self.root()).expect("a project")
     }
 
     pub(crate) fn gather(&self, request: &Request) -> Context {
@@ -93,14 +93,14 @@ pub(crate) fn word(reason: &Reason) -> &'static str {
 pub(crate) fn preset(entries: &str) -> ContextPreset {
     let entries = entries.split_whitespace().map(|entry| {
         let (pattern, view) = entry.split_once('=').unwrap_or((entry, "full"));
-        let view: ContextView = view.parse().unwrap();
+        let view: ContextView = view.parse().expect("a view");
         let is_glob = pattern.contains(['*', '?', '{', '[']);
         let pattern = Some(pattern.to_owned());
         let (glob, path) = if is_glob { (pattern, None) } else { (None, pattern) };
         ContextEntry { glob, path, view }
     });
     ContextPreset {
-        name: Name::parse("test").unwrap(),
+        name: Name::parse("test").expect("a name"),
         description: None,
         entries: entries.collect(),
         token_budget: None,

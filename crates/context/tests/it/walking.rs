@@ -31,7 +31,7 @@ fn binary_huge_and_invalid_files_are_skipped_with_a_reason() {
     let tree = Tree::new(&[("a.txt", "a\n")]);
     tree.write("nul.bin", b"text\0more");
     tree.write("latin.txt", b"caf\xe9\n");
-    tree.write("huge.txt", vec![b'x'; usize::try_from(limits::FILE_BYTES).unwrap() + 1]);
+    tree.write("huge.txt", vec![b'x'; usize::try_from(limits::FILE_BYTES).expect("a small limit") + 1]);
     let context = tree.gather(&everything());
     assert_eq!(summary(&context), "a.txt=full huge.txt!huge latin.txt!binary nul.bin!binary");
     assert_eq!(context.left_out[0].reason, Reason::Huge { bytes: limits::FILE_BYTES + 1 });

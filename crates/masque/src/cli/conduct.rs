@@ -116,7 +116,12 @@ impl ConductArgs {
     /// True for commands whose output may be long, and which ask nothing.
     pub(crate) fn is_read(&self) -> bool {
         match &self.command {
-            Some(ConductCommand::List(_) | ConductCommand::Show(_) | ConductCommand::Report(_)) => true,
+            Some(
+                ConductCommand::List(_)
+                | ConductCommand::Show(_)
+                | ConductCommand::Report(_)
+                | ConductCommand::Diff(_),
+            ) => true,
             Some(ConductCommand::Log(args)) => !args.follow,
             Some(_) => false,
             None => self.dry_run,
@@ -134,6 +139,8 @@ pub(crate) enum ConductCommand {
     Log(TrackLogArgs),
     /// Print a track's report as Markdown
     Report(TrackArgs),
+    /// Print what a ticket changes, as a diff from its base
+    Diff(TicketDiffArgs),
     #[command(flatten)]
     Order(ConductOrder),
     /// Go on with a track, like --resume
@@ -188,8 +195,7 @@ pub(crate) struct ListTracksArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque conduct log 4f9c1e
+#[command(after_help = "  masque conduct log 4f9c1e
   masque conduct log 4f9c1e T2 --follow
   masque conduct log 4f9c1e --json | jq -c .event")]
 pub(crate) struct TrackLogArgs {
@@ -225,6 +231,17 @@ pub(crate) struct TicketArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "  masque conduct diff 4f9c1e T2
+  masque conduct diff 4f9c1e T2 --attempt 1 | git apply --check")]
+pub(crate) struct TicketDiffArgs {
+    #[command(flatten)]
+    pub(crate) of: TicketArgs,
+    /// Attempt [default: the last one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) attempt: Option<u32>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct AcceptArgs {
     #[command(flatten)]
     pub(crate) of: TicketArgs,
@@ -252,8 +269,7 @@ pub(crate) struct AnswerArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque conduct retry 4f9c1e T2
+#[command(after_help = "  masque conduct retry 4f9c1e T2
   masque conduct retry 4f9c1e T2 --model anthropic/claude-opus-4-5 --note \"Start with the tests.\"")]
 pub(crate) struct RetryArgs {
     #[command(flatten)]

@@ -117,9 +117,6 @@ mod tests {
 
     #[test]
     fn other_kinds_have_no_files() {
-        check(
-            "part calm",
-            "context takes context presets, personas only; see `masque list context-presets` or see `masque list`",
-        );
+        check("part calm", "context takes context presets, personas only; use context_preset or persona");
     }
 }

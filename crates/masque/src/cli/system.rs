@@ -247,8 +247,7 @@ pub(crate) struct CompletionsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-  masque schema > personas.schema.json
+#[command(after_help = "  masque schema > personas.schema.json
   masque schema track > track.schema.json")]
 pub(crate) struct SchemaArgs {
     /// File that the schema describes

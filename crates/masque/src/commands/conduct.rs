@@ -38,6 +38,7 @@ pub(super) async fn run(
         Some(ConductCommand::Show(args)) => show::show(&args.id, &runtime, output).await,
         Some(ConductCommand::Log(args)) => show::log(args, &runtime, output).await,
         Some(ConductCommand::Report(args)) => show::report(&args.id, &runtime, output).await,
+        Some(ConductCommand::Diff(args)) => show::diff(args, &runtime, output).await,
         Some(ConductCommand::Merge(args)) => clean::merge(args, &runtime, output).await,
         Some(ConductCommand::Clean(args)) => clean::clean(&args, &runtime, output).await,
         Some(ConductCommand::Order(order)) => orders::run(order, &runtime, &workspace.author, output).await,

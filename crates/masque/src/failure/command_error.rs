@@ -351,25 +351,13 @@ impl AsReport for CommandError {
                 run(format!("masque sessions cancel {id}")),
             ],
             Self::PersonaElsewhere { project, .. } => vec![run(format!("masque --project {project} …"))],
-            Self::NoPiece { kinds, .. } => {
-                kinds.iter().map(|kind| Remedy::ListKind { kind: *kind, part_type: None }).collect()
-            }
-            Self::OtherKind { kinds, .. } if kinds.len() == 1 => {
-                kinds.iter().map(|kind| Remedy::ListKind { kind: *kind, part_type: None }).collect()
-            }
-            Self::OtherKind { kinds, .. } => {
-                vec![Remedy::UseOneOf { words: kinds.iter().map(ToString::to_string).collect() }]
-            }
             Self::UnquotedMessage { name } => {
                 vec![Remedy::WriteAs { example: format!("`masque run {name} \"…\"`") }]
             }
-            Self::AmbiguousKind { name, kinds } => {
-                let words = kinds.iter().map(|kind| format!("`{kind} {name}`")).collect();
-                vec![Remedy::UseOneOf { words }]
-            }
-            Self::NotDefinedThere { scopes, .. } => {
-                vec![Remedy::UseOneOf { words: scopes.iter().map(ToString::to_string).collect() }]
-            }
+            Self::NoPiece { .. }
+            | Self::OtherKind { .. }
+            | Self::AmbiguousKind { .. }
+            | Self::NotDefinedThere { .. } => self.remedies_of_places(),
             Self::UndecidedFields { .. } | Self::FieldNotInConflict { .. } => self.remedies_of_conflicts(),
             Self::NeedsConsent { .. } => vec![Remedy::Confirm],
             Self::NoTerminal { instead, .. } => instead.iter().cloned().map(run).collect(),
@@ -379,8 +367,30 @@ impl AsReport for CommandError {
     }
 }
 
-/// Files, editors, addresses and what else is around a command.
+/// Kinds, scopes, files, editors, addresses and what else is around a command.
 impl CommandError {
+    fn remedies_of_places(&self) -> Vec<Remedy> {
+        match self {
+            Self::NoPiece { kinds, .. } => {
+                kinds.iter().map(|kind| Remedy::ListKind { kind: *kind, part_type: None }).collect()
+            }
+            Self::OtherKind { kinds, .. } if kinds.len() == 1 => {
+                kinds.iter().map(|kind| Remedy::ListKind { kind: *kind, part_type: None }).collect()
+            }
+            Self::OtherKind { kinds, .. } => {
+                vec![Remedy::UseOneOf { words: kinds.iter().map(ToString::to_string).collect() }]
+            }
+            Self::AmbiguousKind { name, kinds } => {
+                let words = kinds.iter().map(|kind| format!("`{kind} {name}`")).collect();
+                vec![Remedy::UseOneOf { words }]
+            }
+            Self::NotDefinedThere { scopes, .. } => {
+                vec![Remedy::UseOneOf { words: scopes.iter().map(ToString::to_string).collect() }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn remedies_of_conflicts(&self) -> Vec<Remedy> {
         match self {
             Self::UndecidedFields { fields } => {

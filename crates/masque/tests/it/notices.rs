@@ -10,13 +10,13 @@ fn a_run_warns_of_what_it_does_not_do_for_its_persona() {
     let guest = ["create", "persona", "guest", "--scope", "shared", "--context-preset", "docs_only"];
     home.ok(&[&guest[..], &["--system-prompt", "You help ${env.TEAM}."]].concat());
     let answer = home.run(&["run", "guest", "hi"]);
-    contains(&answer.stderr, &["warning: ", "context_preset", "${env.TEAM} in persona guest system_prompt"]);
+    contains(&answer.stderr, &["warning: ", "${env.TEAM} in persona guest system_prompt"]);
     contains(&answer.ok(), &["Rehearsal: "]);
     let events = home.run(&["run", "guest", "hi", "--json"]).ok();
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let notices = events.filter(|event| event["type"] == "notice");
     let codes: Vec<Value> = notices.map(|event| event["code"].clone()).collect();
-    assert_eq!(codes, ["unused_settings", "unfilled_placeholders"]);
+    assert_eq!(codes, ["unfilled_placeholders"]);
 }
 
 #[test]

@@ -3,10 +3,12 @@
 use app::conducting::TrackEvent;
 use app::inputs::{
     AnswerTicket, ApproveTickets, ByTicket, ByTrack, CancelTicket, CancelTrack, CleanTracks, DraftTrack,
-    JudgeResult, ListTracks, MergeTrack, RaiseCap, RetryTicket, StartTrack, WatchTrack, WrittenTrack,
+    JudgeResult, ListTracks, MergeTrack, RaiseCap, RetryTicket, StartTrack, TicketDiff, WatchTrack,
+    WrittenTrack,
 };
 use app::outputs::{
-    CleanedWorktrees, CreatedTrack, DraftedTrack, MergedTrack, TrackBoard, TrackList, TrackPlan, TrackReport,
+    CleanedWorktrees, CreatedTrack, DraftedTrack, MergedTrack, TicketChange, TrackBoard, TrackList,
+    TrackPlan, TrackReport,
 };
 
 use super::prelude::*;
@@ -53,6 +55,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op!(track_report, Read, "What happened in a track, as Markdown",
         NO_TRACKS, get("/api/tracks/{id}/report"), command("conduct report"),
         ByTrack => TrackReport, |cx, input| cx.runtime()?.track_report(input)),
+    op!(ticket_diff, Read, "What an attempt at a ticket changed, as a diff from its base",
+        NO_TRACKS, get("/api/tracks/{id}/tickets/{ticket}/diff"), command("conduct diff"),
+        TicketDiff => TicketChange, |cx, input| cx.runtime()?.ticket_diff(input)),
     op!(start_track, Step, "Start a track, and work it in this process",
         NO_TRACKS, post("/api/tracks/{id}/start"), command("conduct"),
         StartTrack => TrackBoard, |cx, input| cx.runtime()?.start_track(&cx.author(), input)),

@@ -20,6 +20,7 @@ const NO_OPERATIONS: &[(&str, &str)] = &[
     ("follow_import", "import with a progress bar, for the command line"),
     ("follow_plan", "plan_import with a progress bar, for the command line"),
     ("open_editor_chat", "a step of chat_with_editor, for the command line"),
+    ("is_worked_elsewhere", "masque sessions approve says where a ticket goes on"),
     ("approve_plan", "a step of decide_plan, for the chat"),
     ("send_plan_back", "a step of decide_plan, for the chat"),
     ("plan_delete", "masque delete says who uses an entity before it asks"),

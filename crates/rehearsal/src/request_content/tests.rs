@@ -196,9 +196,9 @@ fn turns_of_the_assistant_are_counted_however_they_are_written() {
 }
 
 /// A body with one more field, named by its path.
-fn with_field(protocol: Protocol, path: &[&str], value: Value) -> Value {
+fn with_field(protocol: Protocol, path: &[&str], value: &Value) -> Value {
     let mut body = conversation(protocol);
-    path.iter().fold(&mut body, |place, key| &mut place[*key]).clone_from(&value);
+    path.iter().fold(&mut body, |place, key| &mut place[*key]).clone_from(value);
     body
 }
 
@@ -234,7 +234,7 @@ fn an_answer_may_have_a_schema() {
         let with = |schema: &Value| {
             let mut form = form.clone();
             at.iter().fold(&mut form, |place, key| &mut place[*key]).clone_from(schema);
-            with_field(protocol, place, form)
+            with_field(protocol, place, &form)
         };
         read(&call(protocol), &with(&schema)).expect("a request");
         refused(protocol, &with(&json!("no schema")), "JSON Schema");
@@ -269,6 +269,6 @@ fn an_answer_may_have_a_schema() {
         (OpenaiChat, &["seed"], json!("1"), "seed"),
         (Gemini, &["generationConfig"], json!({ "seed": 0.5 }), "seed"),
     ] {
-        refused(protocol, &with_field(protocol, path, value), words);
+        refused(protocol, &with_field(protocol, path, &value), words);
     }
 }

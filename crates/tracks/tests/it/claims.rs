@@ -90,7 +90,7 @@ async fn tickets_and_tracks_are_claimed_apart() {
         busy(tracks.claim(track, Some(&id("T1")), &one).await.unwrap());
         let claims = tracks.claims(track).await.unwrap();
         let tickets: Vec<_> =
-            claims.iter().map(|claim| claim.fence.ticket.as_ref().map(|it| it.as_str())).collect();
+            claims.iter().map(|claim| claim.fence.ticket.as_ref().map(conductor::TicketId::as_str)).collect();
         assert_eq!(tickets, [None, Some("T1"), Some("t1")]);
         assert_eq!((&claims[1].holder, &claims[1].fence), (&one, &first));
         assert!(tracks.release(&first).await.unwrap());

@@ -19,7 +19,7 @@ pub(super) async fn take(job: &Job, matter: &Matter, head: Option<&str>) -> Resu
     };
     let integration = trees.integration().await?;
     let at = worktrees::Ticket { label: Trees::ticket(&ticket), base, head };
-    let check = matter.check.as_deref().map(|line| trees.check(&matter.rules, line));
+    let (line, check) = trees.check_all(&matter.rules, &matter.target_checks).unzip();
     let done = trees.worktrees.integrate(&integration, &at, check.as_ref(), &|_: Beat| {}).await?;
     Ok(Some(match done {
         Integrated::Merged { commit, .. } | Integrated::Unchanged { target: commit } => {
@@ -31,7 +31,7 @@ pub(super) async fn take(job: &Job, matter: &Matter, head: Option<&str>) -> Resu
             Command::Conflicted { ticket, paths, with }
         }
         Integrated::RedTogether { verified, with, .. } => {
-            let line = matter.check.as_deref().unwrap_or_default();
+            let line = line.unwrap_or_default();
             let with = tickets(job, &with).await?;
             if let Some(fault) =
                 verified.setup.as_ref().and_then(|setup| super::prepare::red_setup(matter, setup))
@@ -39,10 +39,10 @@ pub(super) async fn take(job: &Job, matter: &Matter, head: Option<&str>) -> Resu
                 return Ok(Some(matter.failed(fault)));
             }
             match verified.outcome {
-                Some(outcome) => Command::RedTogether { ticket, run: check_run(line, &outcome), with },
+                Some(outcome) => Command::RedTogether { ticket, run: check_run(&line, &outcome), with },
                 None => {
                     return Err(TrackError::CheckNotRun {
-                        command: line.to_owned(),
+                        command: line,
                         reason: "its setup failed".to_owned(),
                     }
                     .into());

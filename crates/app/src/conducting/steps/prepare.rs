@@ -30,17 +30,16 @@ pub(super) async fn take(job: &Job, matter: &Matter) -> Result<Option<Command>> 
         return Ok(Some(matter.failed(fault)));
     }
     let base = worktree.base().clone();
-    let baseline = match &matter.check {
+    let baseline = match trees.check_all(&matter.rules, &matter.target_checks) {
         None => None,
-        Some(line) => {
+        Some((line, check)) => {
             let label = Trees::ticket(&ticket);
             let at = worktrees::Ticket { label, base: base.clone(), head: base.clone() };
-            let check = trees.check(&matter.rules, line);
             let verified = trees.worktrees.baseline(&trees.track, &at, &check, &|_: Beat| {}).await?;
             if let Some(fault) = verified.setup.as_ref().and_then(|setup| red_setup(matter, setup)) {
                 return Ok(Some(matter.failed(fault)));
             }
-            verified.outcome.map(|outcome| check_run(line, &outcome))
+            verified.outcome.map(|outcome| check_run(&line, &outcome))
         }
     };
     let (base, branch) = (Some(base.to_string()), Some(worktree.branch()));

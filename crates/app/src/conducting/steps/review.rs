@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_place_is_a_line_of_a_file_below_the_root() {
-        let root = tempfile::TempDir::new().unwrap();
-        std::fs::write(root.path().join("a.rs"), "one\ntwo").unwrap();
+        let root = tempfile::TempDir::new().expect("a directory");
+        std::fs::write(root.path().join("a.rs"), "one\ntwo").expect("a file");
         let check =
             |path: &str, line, exists| assert_eq!(has_line(root.path(), path, line), exists, "{path}:{line}");
         check("a.rs", 2, true);
@@ -147,12 +147,12 @@ mod tests {
         let review = |verdict, findings| Review { verdict, summary: "Hm.".to_owned(), findings };
         let exists = |finding: &Finding| finding.line == 1;
         let both = vec![finding("a", 1), finding("a", 2)];
-        let kept = checked(review(ReviewVerdict::Rework, both), exists).unwrap();
+        let kept = checked(review(ReviewVerdict::Rework, both), exists).expect("it counts");
         assert_eq!(kept.findings.len(), 1);
         assert!(kept.summary.contains("1 of 2"), "{}", kept.summary);
         let gone = checked(review(ReviewVerdict::Rework, vec![finding("a", 2)]), exists);
         assert!(matches!(gone, Err(Fault::Model { .. })));
-        let passed = checked(review(ReviewVerdict::Pass, vec![finding("a", 2)]), exists).unwrap();
+        let passed = checked(review(ReviewVerdict::Pass, vec![finding("a", 2)]), exists).expect("it counts");
         assert!(passed.findings.is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
-use conductor::{Attempt, Conduct, Origin, Progress, ShortState, Spent, State, TicketId};
+use conductor::{Attempt, Conduct, OrderKind, Origin, Progress, ShortState, Spent, State, TicketId};
 use tracks::Accounts;
 
 use super::{evidence, fault, need, objection};
@@ -156,6 +156,15 @@ fn ticket(text: &mut String, conduct: &Conduct, progress: &Progress) {
         };
         let _ = writeln!(text, "- Review {number} with {model}: {verdict}");
     }
+    for order in &progress.orders {
+        let done = match order.kind {
+            OrderKind::Accepted => "Accepted",
+            OrderKind::Retried => "Tried again",
+            OrderKind::Cancelled => "Cancelled",
+        };
+        let note = if order.note.is_empty() { String::new() } else { format!(": {}", order.note.trim()) };
+        let _ = writeln!(text, "\n- {done} by {}{note}", order.by);
+    }
 }
 
 fn attempt(text: &mut String, attempt: &Attempt) {
@@ -165,7 +174,8 @@ fn attempt(text: &mut String, attempt: &Attempt) {
         let _ = write!(text, ": {}", submission.summary.trim());
     }
     if let Some(broken) = &attempt.fault {
-        let _ = write!(text, " Ended: {}.", first_line(&fault(broken)));
+        let stop = if attempt.submission.is_some() { "" } else { "." };
+        let _ = write!(text, "{stop} Ended: {}.", first_line(&fault(broken)));
     }
     if let Some(verdict) = &attempt.verdict {
         for one in &verdict.objections {

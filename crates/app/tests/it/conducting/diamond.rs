@@ -1,8 +1,8 @@
 //! Eight tickets with everything that can happen to them.
 
 use app::outputs::TrackBoard;
-use conductor::{Origin, Phase, ReviewVerdict, Ruling, State};
-use persona::Scope;
+use conductor::{Origin, Phase, ReviewVerdict, Ruling, State, TicketId};
+use persona::{Name, Scope};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -105,7 +105,7 @@ async fn eight_tickets_come_to_their_end() {
                         T3-resolve merged";
         assert_eq!(states(&board), expected, "{}", site.report(id).await);
         assert_eq!(board.phase, Phase::Finished);
-        assert_eq!(ticket(&board, "T8").waits_for.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["T7"]);
+        assert_eq!(ticket(&board, "T8").waits_for.iter().map(TicketId::as_str).collect::<Vec<_>>(), ["T7"]);
         assert!(ticket(&board, "T8").attempts.is_empty());
 
         // The cascade lifts once its cause is mended: the track that had ended goes on.
@@ -155,7 +155,7 @@ async fn assert_parts(site: &Site<'_>, board: &TrackBoard) {
     assert_eq!(seven.fell_back.iter().map(|it| it.persona.as_str()).collect::<Vec<_>>(), ["ghost"]);
     assert!(!seven.fell_back[0].reason.is_empty());
     let worked: Vec<&str> =
-        seven.attempts.iter().filter_map(|it| it.persona.as_ref()).map(|it| it.as_str()).collect();
+        seven.attempts.iter().filter_map(|it| it.persona.as_ref()).map(Name::as_str).collect();
     assert_eq!(worked, ["code_worker"; 3]);
     let sent = site.sent_to("second");
     let told = sent.iter().find(|sent| last_user(sent).contains("# T7:")).unwrap();

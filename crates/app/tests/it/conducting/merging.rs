@@ -1,6 +1,6 @@
 //! Branches that are green alone: what is merged always builds, and the user's checkout stays as it is.
 
-use conductor::{Origin, Phase, State};
+use conductor::{Origin, Phase, State, TicketId};
 use serde_json::{Value, json};
 
 use super::site::{Play, ask, done, last_user, on_site, run_check, states, ticket, track, write_file};
@@ -103,7 +103,7 @@ async fn a_conflict_becomes_a_ticket_that_brings_both_changes_together() {
             (of.as_str(), with[0].as_str(), paths.as_slice()),
             ("T2", "T1", &["src/words".to_owned()][..])
         );
-        assert_eq!(ticket(&board, "T2").via.as_ref().map(|id| id.as_str()), Some("T2-resolve"));
+        assert_eq!(ticket(&board, "T2").via.as_ref().map(TicketId::as_str), Some("T2-resolve"));
         // It is shown the change that conflicts, and starts from what was merged.
         let sent = site.sent_to("worker");
         let told = sent.iter().map(last_user).find(|told| told.contains("# T2-resolve:")).unwrap();

@@ -77,10 +77,16 @@ async fn a_command_of_a_worker_waits_for_permission_on_the_board() {
         let approval = &ticket(&board, "T1").approvals[0];
         assert_eq!(approval.call.name, "run_command");
         let session = ticket(&board, "T1").attempts[0].session;
-        site.runtime.decide(session, &approval.call.id, approved()).await.unwrap();
+        assert_eq!(ticket(&board, "T1").session, Some(session));
+        // A process that does not work the track only stores the answer: it pays for no call.
+        let other = site.restarted().await;
+        other.decide(session, &approval.call.id, approved()).await.unwrap();
         let board = site.settled(id).await;
         assert_eq!(states(&board), "T1 merged", "{}", site.report(id).await);
-        assert!(ticket(&board, "T1").approvals.is_empty());
+        assert!(ticket(&board, "T1").approvals.is_empty() && ticket(&board, "T1").session.is_none());
+        let usage = site.runtime.session(session).await.unwrap().session.usage;
+        assert_eq!(ticket(&board, "T1").spent.tokens, usage.input_tokens + usage.output_tokens);
+        other.stop().await;
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! Tracks before they are worked: plans that call no model, drafts by tier 1.
 
 use app::inputs::ListTracks;
-use persona::Scope;
+use persona::{Name, Scope};
 use serde_json::{Value, json};
 
 use super::site::{Play, last_user, on_site, states, track};
@@ -34,10 +34,10 @@ async fn a_plan_shows_who_would_work_what_and_calls_no_model() {
             ["other", "worker", "second"].map(str::to_owned).to_vec(),
             vec!["worker".to_owned()],
         ));
-        assert_eq!(one.persona.as_ref().map(|name| name.as_str()), Some("pia"));
-        assert_eq!(two.persona.as_ref().map(|name| name.as_str()), Some("code_worker"));
+        assert_eq!(one.persona.as_ref().map(Name::as_str), Some("pia"));
+        assert_eq!(two.persona.as_ref().map(Name::as_str), Some("code_worker"));
         assert_eq!(two.fell_back[0].persona.as_str(), "ghost");
-        assert_eq!(one.reviewer.as_ref().map(|name| name.as_str()), Some("qa_reviewer"));
+        assert_eq!(one.reviewer.as_ref().map(Name::as_str), Some("qa_reviewer"));
         assert_eq!((one.check.as_deref(), one.cap.tokens), (Some("./check.sh"), None));
         let context = one.context.expect("files");
         assert!(context.files >= 4 && context.tokens > 0 && context.tokens <= context.budget, "{context:?}");

@@ -264,7 +264,7 @@ async fn a_red_base_is_for_a_person_before_anything_is_worked() {
 async fn nothing_to_change_is_confirmed_by_a_reviewer_or_a_person() {
     let nothing = ("submit_work", json!({ "outcome": "no_change", "summary": "It is there." }));
     let play = Play::new()
-        .calls("worker", "# T1:", &[nothing.clone()])
+        .calls("worker", "# T1:", std::slice::from_ref(&nothing))
         .calls("worker", "# T2:", &[write_file("src/more", "more\n"), nothing])
         .calls("worker", "src/more", &[done("I added it.")])
         .calls("reviewer", "# T", &[review("pass", json!([]))]);

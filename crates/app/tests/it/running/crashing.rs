@@ -32,7 +32,7 @@ text = "Here I am."
 say = [
     { text = "one two three four five six" },
     { tool = "read_file", input = { path = "file-{{call}}" } },
-    { tool = "run_command", input = { command = "sleep 0.05; echo {{call}}" } },
+    { tool = "run_command", input = { command = "sleep 0.5; echo {{call}}" } },
 ]
 "#;
 
@@ -45,12 +45,13 @@ async fn a_killed_process_leaves_every_announced_turn_and_a_usable_session() {
         let mut random = StdRng::seed_from_u64(4);
         let location = stage.location().await;
         let mut told = Vec::new();
-        for _ in 0..KILLED {
+        for number in 0..KILLED {
             let id = stage.session(Mode::Build).await;
             let after = Duration::from_millis(random.random_range(5..700));
+            let moment = if number == 0 { Moment::InCommand } else { Moment::After(after) };
             let child = [id.to_string(), location.clone(), stage.model.url()].join("\n");
             let child = format!("{child}\n{}", stage.root.path().display());
-            told.push((id, tokio::task::spawn_blocking(move || run_and_kill(&child, after))));
+            told.push((id, tokio::task::spawn_blocking(move || run_and_kill(&child, moment))));
         }
         let runtime = stage.restarted().await;
         let mut was_interrupted = 0;
@@ -82,9 +83,17 @@ async fn a_killed_process_leaves_every_announced_turn_and_a_usable_session() {
     .await;
 }
 
-/// Starts a process that runs a session, and kills it some time after it announced the first turn.
-/// Returns the announced turns.
-fn run_and_kill(child: &str, after: Duration) -> Vec<Uuid> {
+/// When a process is killed.
+#[derive(Debug, Clone, Copy)]
+enum Moment {
+    /// After it announced the first turn.
+    After(Duration),
+    /// While a command of its session runs.
+    InCommand,
+}
+
+/// Starts a process that runs a session, and kills it. Returns the announced turns.
+fn run_and_kill(child: &str, moment: Moment) -> Vec<Uuid> {
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST, "--nocapture"])
         .env(CHILD, child)
@@ -92,14 +101,19 @@ fn run_and_kill(child: &str, after: Duration) -> Vec<Uuid> {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
     // A line that ends without a full stop was cut off when its writer was killed.
-    let mut told =
-        lines.filter_map(|line| Uuid::parse_str(line.strip_prefix("told ")?.strip_suffix('.')?).ok());
-    let mut announced = vec![told.next().expect("it runs")];
-    std::thread::sleep(after);
+    let told = |line: String| Uuid::parse_str(line.strip_prefix("told ")?.strip_suffix('.')?).ok();
+    let mut announced = vec![lines.by_ref().find_map(told).expect("it runs")];
+    match moment {
+        Moment::After(time) => std::thread::sleep(time),
+        Moment::InCommand => {
+            let until_command = lines.by_ref().take_while(|line| line != "runs a command.");
+            announced.extend(until_command.filter_map(told));
+        }
+    }
     process.kill().unwrap();
-    announced.extend(told);
+    announced.extend(lines.filter_map(told));
     process.wait().unwrap();
     announced
 }
@@ -116,10 +130,11 @@ async fn run_as_child(child: &str) {
     let _events = runtime.send(id, "work".to_owned(), options).await.unwrap();
     while let Some(told) = watching.next().await.unwrap() {
         match &told.event {
-            Event::User { id, .. }
-            | Event::TextComplete { id, .. }
-            | Event::ToolCall { id, .. }
-            | Event::ToolResult { id, .. } => eprintln!("told {id}."),
+            Event::User { id, .. } | Event::TextComplete { id, .. } | Event::ToolCall { id, .. } => {
+                eprintln!("told {id}.");
+            }
+            // The file was read; the command of the same reply takes longer.
+            Event::ToolResult { id, .. } => eprintln!("told {id}.\nruns a command."),
             // Unlikely: the parent kills the process long before.
             Event::Done { .. } => break,
             _ => {}

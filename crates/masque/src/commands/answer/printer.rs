@@ -144,7 +144,7 @@ impl AnswerPrinter {
                         self.side_line(&[(Style::Faint, &format!("— {message} —"))], output)?;
                     }
                     _ => {
-                        self.side_line(&[(Style::Warning, "warning: "), (Style::Plain, &message)], output)?
+                        self.side_line(&[(Style::Warning, "warning: "), (Style::Plain, &message)], output)?;
                     }
                 }
             }

@@ -83,6 +83,10 @@ async fn create(
         Some(file) => in_file(file, error.into()),
         None => error.into(),
     })?;
+    let base = created.base.as_ref().filter(|_| args.isolation() != Some(false));
+    if let Some(left_out) = base.and_then(plan::left_out) {
+        output.advise(&format!("{left_out}."))?;
+    }
     let input = StartTrack {
         id: created.id,
         isolate: args.isolation(),

@@ -48,7 +48,7 @@ fn print_merged(merged: &MergedTrack, output: &mut Output) -> Result<()> {
 
 /// A word of a command line for a shell.
 fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), |word| word.into_owned())
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
 }
 
 pub(super) async fn clean(args: &CleanArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {

@@ -1,6 +1,6 @@
 //! `masque conduct --dry-run`: who would work what.
 
-use app::outputs::{PlannedContext, PlannedTicket, TrackPlan};
+use app::outputs::{PlannedContext, PlannedTicket, TrackBase, TrackPlan};
 
 use super::{show, words};
 use crate::failure::Result;
@@ -16,6 +16,9 @@ const COLUMNS: [Column; 7] = [
     Column::Kept("AFTER"),
 ];
 
+/// Characters of a commit's id.
+const SHORT_COMMIT: usize = 10;
+
 pub(super) fn print(plan: &TrackPlan, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return output.json(plan);
@@ -25,6 +28,17 @@ pub(super) fn print(plan: &TrackPlan, output: &mut Output) -> Result<()> {
     let tickets = if count == 1 { "1 ticket".to_owned() } else { format!("{count} tickets") };
     output.heading(&plan.title)?;
     output.line(format!("{tickets}, at most {} at once, {place}", plan.concurrency))?;
+    if let Some(base) = &plan.base {
+        let short: String = base.commit.chars().take(SHORT_COMMIT).collect();
+        let branch = base.branch.as_deref().map(|branch| format!("{branch} at ")).unwrap_or_default();
+        output.line(format!("from {branch}{short}"))?;
+        if let Some(left_out) = left_out(base) {
+            output.line(left_out)?;
+        }
+    }
+    if let Some(setup) = &plan.setup {
+        output.line(format!("setup: {}", one_line(setup)))?;
+    }
     output.blank()?;
     let rows: Vec<Vec<String>> = plan.tickets.iter().map(cells).collect();
     let table = Table::fitted(&COLUMNS, &rows, output.width());
@@ -36,6 +50,15 @@ pub(super) fn print(plan: &TrackPlan, output: &mut Output) -> Result<()> {
         }
     }
     output.advise("Nothing was started, and no model was called.")
+}
+
+/// What of the user's checkout is no part of the work.
+pub(super) fn left_out(base: &TrackBase) -> Option<String> {
+    match base.uncommitted {
+        0 => None,
+        1 => Some("1 file that is not committed is no part of the work".to_owned()),
+        count => Some(format!("{count} files that are not committed are no part of the work")),
+    }
 }
 
 fn cells(ticket: &PlannedTicket) -> Vec<String> {

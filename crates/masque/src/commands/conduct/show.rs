@@ -1,7 +1,7 @@
 //! `masque conduct list`, `show`, `log` and `report`.
 
 use app::conducting::TrackEvent;
-use app::inputs::ByTrack;
+use app::inputs::{ByTrack, TicketDiff};
 use app::outputs::{TicketBoard, TrackBoard, TrackItem, TrackList};
 use app::{Code, Remedy, Report, Runtime, Subject};
 use chrono::Utc;
@@ -11,9 +11,9 @@ use uuid::Uuid;
 use super::find::{self, Handle};
 use super::follow::{self, Events};
 use super::words;
-use crate::cli::{ListTracksArgs, TrackLogArgs};
+use crate::cli::{ListTracksArgs, TicketDiffArgs, TrackLogArgs};
 use crate::failure::{Failure, Result};
-use crate::output::{Column, Output, Style, Table, one_line};
+use crate::output::{Column, Output, Stream, Style, Table, one_line};
 use crate::signals::Signals;
 
 /// The default number of listed tracks.
@@ -223,6 +223,34 @@ pub(super) async fn report(id: &str, runtime: &Runtime, output: &mut Output) -> 
         return output.json(&report);
     }
     output.exact(&report.markdown)
+}
+
+pub(super) async fn diff(args: TicketDiffArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {
+    let track = find::track(runtime, &args.of.id).await?;
+    let input = TicketDiff { id: track.id, ticket: args.of.ticket, attempt: args.attempt };
+    let change = runtime.ticket_diff(input).await?;
+    if output.is_json() {
+        return output.json(&change);
+    }
+    for line in change.diff.lines() {
+        let style = match line.as_bytes() {
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'd', ..] => Style::Title,
+            [b'+', ..] => Style::Added,
+            [b'-', ..] => Style::Removed,
+            [b'@', ..] => Style::Name,
+            _ => Style::Plain,
+        };
+        output.pieces(Stream::Output, &[(style, line)])?;
+    }
+    let cut = change.files.iter().filter(|file| file.bytes_left_out > 0).count();
+    if cut > 0 || change.files_left_out > 0 {
+        let left_out = change.files_left_out;
+        output.advise(&format!("The diff is too long: {cut} files are cut, {left_out} are left out."))?;
+    }
+    if !change.is_handed_in {
+        output.advise("This is work in progress: nothing is handed in yet.")?;
+    }
+    Ok(())
 }
 
 pub(super) async fn log(args: TrackLogArgs, runtime: &Runtime, output: &mut Output) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::SessionStatus;
+use agent::{Session, SessionStatus};
 use app::running::{Decision, Runtime};
 use serde_json::json;
 use uuid::Uuid;
@@ -60,6 +60,13 @@ pub(super) async fn approve(
             output.advise(&format!("Still waiting for approval of {}.", names(&left)))?;
             return Ok::<Option<Outcome>, Failure>(None);
         }
+        if let Some(track) = track_elsewhere(&runtime, &view.session).await? {
+            let advice = format!(
+                "The ticket goes on where its track is worked; `masque conduct --resume {track}` works it here."
+            );
+            output.advise(&advice)?;
+            return Ok(None);
+        }
         watch.until_done(&mut subscription, &mut viewer, output).await.map(Some)
     };
     let decided = decided.await;
@@ -68,6 +75,12 @@ pub(super) async fn approve(
         advise_on_plan(id, output)?;
     }
     outcome.failure().map_or(Ok(()), Err)
+}
+
+/// The track of a session that another process works, or that no process works.
+async fn track_elsewhere(runtime: &Runtime, session: &Session) -> Result<Option<Uuid>> {
+    let duty = session.duty.as_ref().map(|duty| duty.track);
+    Ok(if runtime.is_worked_elsewhere(session).await? { duty } else { None })
 }
 
 /// The named calls, or all.

@@ -26,7 +26,7 @@ fn ends(terminal: Terminal) -> (i32, String) {
 #[test]
 fn the_board_shows_the_tickets_until_the_user_leaves() {
     let site = Site::new(&[calls("worker", "# T1:", &[ask("Which name?")]), adds("T2")]);
-    site.write_track(json!({ "tickets": [ticket("T1", &[]), ticket("T2", &["T1"])] }));
+    site.write_track(&json!({ "tickets": [ticket("T1", &[]), ticket("T2", &["T1"])] }));
     let mut terminal = site.terminal(&["conduct"]);
     // What the worker asks, and what waits for it.
     terminal.shows("Needs you (1)").shows("asks: Which name?").shows("Blocked (1)");
@@ -50,7 +50,7 @@ fn questions_results_and_calls_are_decided_by_keys() {
         then("worker", "Name it more.", "run_command", &[done("I named it.")]),
         calls("worker", "Twice.", &[write_file("src/more", "more\nmore\n"), done("I said it twice.")]),
     ]);
-    let mut track = super::site::track(json!({}));
+    let mut track = super::site::track(&json!({}));
     track.as_object_mut().unwrap().remove("check");
     site.write("track.toml", &toml::to_string(&track).unwrap());
     let mut terminal = site.terminal(&["conduct"]);
@@ -81,7 +81,7 @@ fn questions_results_and_calls_are_decided_by_keys() {
 #[test]
 fn the_board_pauses_and_ends_by_a_signal() {
     let site = Site::new(&[calls("worker", "# T1:", &[ask("Which name?")])]);
-    site.write_track(json!({}));
+    site.write_track(&json!({}));
     let mut terminal = site.terminal(&["conduct"]);
     terminal.shows("asks: Which name?").presses("p").shows("p: resume").presses("p").shows("p: pause");
     terminal.presses(CONTROL_C);
@@ -97,7 +97,7 @@ fn the_board_pauses_and_ends_by_a_signal() {
 #[test]
 fn a_small_terminal_shows_what_matters() {
     let site = Site::new(&[calls("worker", "# T1:", &[ask("Which name?")])]);
-    site.write_track(json!({}));
+    site.write_track(&json!({}));
     site.conduct(7, &[]);
     let mut terminal = Terminal::sized(site.command(&["conduct", "--resume"]), 12, 40);
     terminal.shows("Needs you (1)").shows("T1 ").shows("asks: Which name?").presses("q");

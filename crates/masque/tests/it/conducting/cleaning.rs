@@ -21,7 +21,7 @@ fn waiting() -> (Site, String) {
     };
     let site = Site::new(&[adds("T1"), half("Dirty"), half("Ahead")]);
     let tickets = json!([ticket("T1", &[]), ticket("Dirty", &["T1"]), ticket("Ahead", &["T1"])]);
-    site.write_track(json!({ "tickets": tickets }));
+    site.write_track(&json!({ "tickets": tickets }));
     let id = site.conduct(7, &[]).pop().unwrap()["id"].as_str().unwrap().to_owned();
     let ahead = site.worktree("Ahead");
     git(&ahead, &["checkout", "--quiet", "--detach"]);

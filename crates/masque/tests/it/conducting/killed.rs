@@ -28,7 +28,7 @@ const TRANSITIONS: [&str; 12] = [
 ];
 /// Kills at any time after an event.
 const KILLS: u64 = 6;
-const SEED: u64 = 0x636f_6e64_7563_74;
+const SEED: u64 = 0x0063_6f6e_6475_6374;
 
 /// A worker who works in three calls, and a reviewer. Their sessions go on after a kill.
 fn replies() -> Vec<Value> {
@@ -52,7 +52,7 @@ fn site(replies: &[Value], has_second: bool) -> Site {
     let site = Site::new(replies);
     let mut tickets = vec![ticket("T1", &[])];
     tickets.extend(has_second.then(|| ticket("T2", &["T1"])));
-    site.write_track(json!({ "tickets": tickets, "review": { "enabled": true } }));
+    site.write_track(&json!({ "tickets": tickets, "review": { "enabled": true } }));
     site
 }
 
@@ -204,9 +204,10 @@ fn a_track_that_dies_after_each_of_its_events_comes_to_its_end() {
 // 5.
 #[test]
 fn a_call_that_dies_with_its_process_counts_as_reserved() {
-    let slow = with(calls("worker", "# T1:", &[]), json!({ "fault": { "stall_ms": 3_600_000 }, "times": 1 }));
+    let slow =
+        with(calls("worker", "# T1:", &[]), &json!({ "fault": { "stall_ms": 3_600_000 }, "times": 1 }));
     let mut replies = replies();
-    replies.insert(0, with(slow, json!({ "say": [{ "text": "Never said." }] })));
+    replies.insert(0, with(slow, &json!({ "say": [{ "text": "Never said." }] })));
     let site = site(&replies, true);
     let mut process = site.start(&[]);
     let id = process.track();

@@ -17,7 +17,7 @@ fn questions_results_and_drafts_are_decided_by_commands() {
         calls("worker", "Say it twice.", &[write_file("src/more", "more\nmore\n"), done("I said it twice.")]),
         adds("T1-found-1"),
     ]);
-    let mut fields = super::site::track(json!({}));
+    let mut fields = super::site::track(&json!({}));
     fields.as_object_mut().unwrap().remove("check");
     site.write("track.toml", &toml::to_string(&fields).unwrap());
     let id = site.conduct(7, &[]).pop().unwrap()["id"].as_str().unwrap().to_owned();
@@ -68,9 +68,10 @@ fn caps_retries_and_cancellations_hold_when_the_track_goes_on() {
     let again = calls("worker", "Attempt 2", &[done("I insist.")]);
     let good = calls("second", "# Bad:", &[write_file("src/bad", "good\n"), done("I mended it.")]);
     let dull = calls("worker", "# Dull:", &[ask("Must I?")]);
-    let site = Site::new(&[bad, again, good, dull, adds("T1")]);
+    let goes_on = calls("worker", "was held up", &[write_file("src/T1", "here\n"), done("I added it.")]);
+    let site = Site::new(&[bad, goes_on, again, good, dull, adds("T1")]);
     let tickets = json!([ticket("Bad", &[]), ticket("Dull", &[]), ticket("T1", &["Bad"])]);
-    site.write_track(json!({ "tickets": tickets }));
+    site.write_track(&json!({ "tickets": tickets }));
     let board = site.conduct(7, &["--concurrency", "1"]).pop().unwrap();
     let id = board["id"].as_str().unwrap().to_owned();
     let id = id.as_str();
@@ -113,7 +114,7 @@ fn a_paused_track_goes_on_only_by_an_order() {
     let site = Site::new(&[calls("worker", "# T1:", &[ask("May I?")]), {
         calls("worker", "Yes.", &[write_file("src/T1", "here\n"), done("I added it.")])
     }]);
-    site.write_track(json!({}));
+    site.write_track(&json!({}));
     let id = site.conduct(7, &[]).pop().unwrap()["id"].as_str().unwrap().to_owned();
     let id = id.as_str();
     let paused = site.ok(&["conduct", "pause", id]);
@@ -138,7 +139,7 @@ fn a_paused_track_goes_on_only_by_an_order() {
 #[test]
 fn steps_are_approved_one_by_one() {
     let site = Site::new(&[adds("T1")]);
-    site.write_track(json!({ "step_approval": true }));
+    site.write_track(&json!({ "step_approval": true }));
     let board = site.conduct(7, &[]).pop().unwrap();
     let id = board["id"].as_str().unwrap();
     assert_eq!((&board["needs"][0]["step"], site.rehearsed.requests().len()), (&json!("work"), 0));

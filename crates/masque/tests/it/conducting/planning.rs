@@ -11,7 +11,7 @@ fn a_plan_calls_no_model_and_stores_nothing() {
     let mut second = ticket("T2", &["T1"]);
     second["persona_id"] = json!("ghost");
     site.write_track(
-        json!({ "tickets": [second, ticket("T1", &[])], "caps": { "ticket": { "tokens": 5_000 } } }),
+        &json!({ "tickets": [second, ticket("T1", &[])], "caps": { "ticket": { "tokens": 5_000 } } }),
     );
     let plan = site.json(&["conduct", "--dry-run"]);
     let ids: Vec<&Value> = plan["tickets"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
@@ -33,7 +33,7 @@ fn a_plan_calls_no_model_and_stores_nothing() {
 
 /// A track as a model hands it in.
 fn drafted() -> Value {
-    track(json!({ "goal": "The project greets.", "tickets": [ticket("T1", &[]), ticket("T2", &["T1"])] }))
+    track(&json!({ "goal": "The project greets.", "tickets": [ticket("T1", &[]), ticket("T2", &["T1"])] }))
 }
 
 #[test]

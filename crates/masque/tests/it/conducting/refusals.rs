@@ -127,7 +127,7 @@ fn a_command_is_no_file_and_takes_no_options_of_a_start() {
 fn a_circle_of_tickets_is_printed() {
     let site = Site::new(&[]);
     let tickets = [ticket("T1", &["T3"]), ticket("T2", &["T1"]), ticket("T3", &["T2"])];
-    site.write_track(json!({ "tickets": tickets }));
+    site.write_track(&json!({ "tickets": tickets }));
     let refused = site.refused("track_cycle", &["conduct"]).in_file("track.toml").0;
     let message = refused["message"].as_str().unwrap();
     let circles = ["T1 → T3 → T2 → T1", "T2 → T1 → T3 → T2", "T3 → T2 → T1 → T3"];
@@ -140,7 +140,7 @@ fn a_circle_of_tickets_is_printed() {
 #[test]
 fn a_part_of_an_id_names_a_track_if_it_names_one() {
     let site = Site::new(&[calls("worker", "# T1:", &[ask("May I?")])]);
-    site.write_track(json!({}));
+    site.write_track(&json!({}));
     let ids: Vec<String> =
         (0..2).map(|_| site.conduct(7, &[]).last().unwrap()["id"].as_str().unwrap().to_owned()).collect();
     let title = |part: &str| site.json(&["conduct", "show", part])["id"].clone();

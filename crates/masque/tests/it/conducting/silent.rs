@@ -14,7 +14,7 @@ const BUILD: &str = "11";
 /// Longer than a test waits.
 const FOR_EVER: u64 = 3_600_000;
 
-fn impatient(fields: Value) -> Value {
+fn impatient(fields: &Value) -> Value {
     let mut track = json!({ "escalation": { "split": false, "backoff": 0, "silence": SILENCE } });
     track.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     track
@@ -28,7 +28,7 @@ fn a_silent_long_build_survives() {
         calls("worker", "# T1:", &build),
         then("worker", "# T1:", "run_check", &[write_file("src/T1", "here\n"), done("All tests pass.")]),
     ]);
-    site.write_track(impatient(json!({})));
+    site.write_track(&impatient(&json!({})));
     let board = site.conduct(0, &[]).pop().unwrap();
     assert_eq!(states(&board), "T1 merged");
     let attempts = ticket_of(&board, "T1")["attempts"].as_array().unwrap();
@@ -48,7 +48,7 @@ fn a_silent_long_build_survives() {
 fn a_run_that_only_beats_its_heart_dies() {
     // The model is asked and never answers. The process renews its claims all the time.
     let stalls =
-        with(calls("worker", "# T1:", &[done("Never said.")]), json!({ "fault": { "stall_ms": FOR_EVER } }));
+        with(calls("worker", "# T1:", &[done("Never said.")]), &json!({ "fault": { "stall_ms": FOR_EVER } }));
     let second = calls("second", "# T1:", &[write_file("src/T1", "here\n"), done("I added it.")]);
     let site = Site::new(&[stalls, second]);
     let personas = site.rehearsed.home.read(".config/masque/personas.toml");
@@ -58,7 +58,7 @@ fn a_run_that_only_beats_its_heart_dies() {
     site.rehearsed.home.write(".config/masque/personas.toml", &pia);
     let mut ticket = super::site::ticket("T1", &[]);
     ticket["persona_id"] = json!("pia");
-    site.write_track(impatient(json!({ "tickets": [ticket] })));
+    site.write_track(&impatient(&json!({ "tickets": [ticket] })));
     let board = site.conduct(0, &[]).pop().unwrap();
     assert_eq!(states(&board), "T1 merged");
     let attempts = ticket_of(&board, "T1")["attempts"].as_array().unwrap();

@@ -78,7 +78,7 @@ impl Site {
     }
 
     /// Writes the project's track.toml. Fields replace those of [`track`].
-    pub(crate) fn write_track(&self, fields: Value) {
+    pub(crate) fn write_track(&self, fields: &Value) {
         self.write("track.toml", &toml::to_string(&track(fields)).unwrap());
     }
 
@@ -205,7 +205,7 @@ pub(crate) fn commit(directory: &Path, message: &str) {
 }
 
 /// A track of one ticket whose workers have the model `test/worker`, without reviews.
-pub(crate) fn track(fields: Value) -> Value {
+pub(crate) fn track(fields: &Value) -> Value {
     let mut track = json!({
         "title": "Two words", "goal": "The project says more.", "check": "./check.sh",
         "review": { "enabled": false },
@@ -247,7 +247,7 @@ fn say(calls: &[(&str, Value)]) -> Vec<Value> {
 }
 
 /// The same reply, with other keys.
-pub(crate) fn with(mut reply: Value, fields: Value) -> Value {
+pub(crate) fn with(mut reply: Value, fields: &Value) -> Value {
     for (name, value) in fields.as_object().unwrap() {
         reply[name] = value.clone();
     }

@@ -15,7 +15,7 @@ fn two() -> Value {
 #[test]
 fn each_event_is_a_line_between_two_boards() {
     let site = Site::new(&[adds("T1"), adds("T2")]);
-    site.write_track(two());
+    site.write_track(&two());
     let lines = site.conduct(0, &["--report", "report.md"]);
     let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     assert_eq!((types[0], types[types.len() - 1]), ("board", "board"));
@@ -57,7 +57,7 @@ fn each_event_is_a_line_between_two_boards() {
 #[test]
 fn a_finished_track_is_listed_shown_told_and_merged() {
     let site = Site::new(&[adds("T1"), adds("T2")]);
-    site.write_track(two());
+    site.write_track(&two());
     // Work that nobody committed is no part of it, and stays.
     site.write("src/words", "hello\nunsaved\n");
     site.write("src/untracked", "mine\n");
@@ -122,12 +122,12 @@ fn the_exit_code_tells_how_it_ended() {
     let again = calls("worker", "Attempt 2", &[done("I insist.")]);
     let site = Site::new(&[adds("T1"), bad, again, calls("worker", "# Asks:", &[ask("May I?")])]);
     let with_ticket = |id: &str| json!({ "tickets": [ticket("T1", &[]), ticket(id, &[])] });
-    site.write_track(with_ticket("Bad"));
+    site.write_track(&with_ticket("Bad"));
     let failed = site.conduct(1, &[]).pop().unwrap();
     assert_eq!((states(&failed).as_str(), &failed["phase"]), ("T1 merged, Bad failed", &json!("finished")));
     assert_eq!(site.merged(&failed), ["T1: Say T1"]);
 
-    site.write_track(with_ticket("Asks"));
+    site.write_track(&with_ticket("Asks"));
     let waiting = site.run(&["conduct"]);
     assert_eq!(waiting.code, 7, "{waiting:?}");
     let id = site.json(&["conduct", "list"])["items"][0]["id"].as_str().unwrap().to_owned();
@@ -139,13 +139,13 @@ fn the_exit_code_tells_how_it_ended() {
 
 #[test]
 fn a_signal_stops_the_work_and_the_rest_is_stored() {
-    let slow = with(adds("T1"), json!({ "first_token_ms": 60_000, "times": 1 }));
+    let slow = with(adds("T1"), &json!({ "first_token_ms": 60_000, "times": 1 }));
     let go_on = calls("worker", "Go on where you stopped.", &[write_file("src/T1", "here\n"), done("Done.")]);
     let site = Site::new(&[slow, adds("T1"), go_on]);
-    site.write_track(json!({}));
+    site.write_track(&json!({}));
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let before = site.rehearsed.requests().len();
-        let resumed = site.json(&["conduct", "list"])["items"].as_array().unwrap().len() > 0;
+        let resumed = !site.json(&["conduct", "list"])["items"].as_array().unwrap().is_empty();
         let mut process = site.start(if resumed { &["--resume"] } else { &[] });
         process.track();
         if !resumed {

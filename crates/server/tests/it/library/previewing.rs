@@ -140,7 +140,18 @@ async fn templates_are_listed_and_used() {
     let templates = get(&running, "/api/templates").await;
     assert_eq!(
         each(&templates["items"], "name"),
-        ["code_reviewer", "critic", "doc_writer", "mentor", "optimist", "test_writer"]
+        [
+            "code_reviewer",
+            "code_worker",
+            "critic",
+            "doc_writer",
+            "mentor",
+            "optimist",
+            "orchestrator",
+            "qa_reviewer",
+            "tech_lead",
+            "test_writer"
+        ]
     );
     assert!(each(&templates["items"], "summary").iter().all(|summary| summary.is_string()), "{templates}");
     let (status, written) =

@@ -86,7 +86,8 @@ fn draw_tickets(frame: &mut Frame<'_>, area: Rect, screen: &Screen) {
         }
         let title = format!("{} ({})", lane.title(), of_lane.len());
         let loud = if lane == Lane::NeedsYou { output::Style::Warning } else { output::Style::Faint };
-        rows.push(Row::new([Cell::from(""), Cell::from(""), Cell::from(title).style(style(screen, loud))]));
+        let title = Cell::from(title).style(style(screen, loud)).column_span(3);
+        rows.push(Row::new([title]));
         for ticket in of_lane {
             if screen.selected().is_some_and(|selected| selected.id == ticket.id) {
                 selected = Some(rows.len());

@@ -32,6 +32,7 @@ fn ticket(name: &str, state: State, need: Option<Need>) -> TicketBoard {
         why: Vec::new(),
         persona: None,
         model: None,
+        session: None,
         attempts: Vec::new(),
         rounds: Vec::new(),
         fell_back: Vec::new(),
