@@ -1926,6 +1926,8 @@ export interface components {
         };
         /** @description A new track. */
         CreatedTrack: {
+            /** @description Absent outside of a git repository. */
+            base?: components["schemas"]["TrackBase"] | null;
             /** Format: uuid */
             id: string;
         };
@@ -4905,6 +4907,11 @@ export interface components {
             /** @description The last run of the check by the conductor. */
             run?: components["schemas"]["CheckRun"] | null;
             /**
+             * Format: uuid
+             * @description The session of the step at hand: of its worker, its reviewer, or the tech lead who breaks it down.
+             */
+            session?: string | null;
+            /**
              * @description The state of a ticket in short, for lists.
              * @enum {string}
              */
@@ -5036,6 +5043,17 @@ export interface components {
             /** @description One line. */
             title: string;
         };
+        /** @description The commit that tickets start from. */
+        TrackBase: {
+            /** @description Absent if the head of the checkout is detached. */
+            branch?: string | null;
+            commit: string;
+            /**
+             * Format: uint
+             * @description Files of the checkout that are not committed. They are no part of the work.
+             */
+            uncommitted: number;
+        };
         /** @description A track with all that happened to its tickets. */
         TrackBoard: {
             /** Format: date-time */
@@ -5122,10 +5140,14 @@ export interface components {
         };
         /** @description A track before it is worked: no model was called. */
         TrackPlan: {
+            /** @description Absent outside of a git repository. */
+            base?: components["schemas"]["TrackBase"] | null;
             /** Format: uint */
             concurrency: number;
             /** @description True if each ticket would get a worktree of its own. */
             isolate: boolean;
+            /** @description The command that prepares a fresh checkout. */
+            setup?: string | null;
             /** @description In an order in which they can be worked. */
             tickets: components["schemas"]["PlannedTicket"][];
             title: string;
