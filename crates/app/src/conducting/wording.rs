@@ -115,6 +115,7 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::Rejected { objections, .. } => {
             objections.iter().map(objection).collect::<Vec<_>>().join("; ")
         }
+        Evidence::Partial { open, .. } if open.is_empty() => "the worker says that a part is left".to_owned(),
         Evidence::Partial { open, .. } => format!("a part is left: {}", list(open)),
         Evidence::ReportedBlocked { reason, .. } => format!("the worker cannot go on: {}", short(reason)),
         Evidence::Unverified { .. } => "no check proves the result".to_owned(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
-use conductor::{Attempt, Conduct, OrderKind, Origin, Progress, ShortState, Spent, State, TicketId};
+use conductor::{Attempt, Conduct, OrderKind, Origin, Outcome, Progress, ShortState, Spent, State, TicketId};
 use tracks::Accounts;
 
 use super::{evidence, fault, need, objection};
@@ -90,10 +90,11 @@ fn waiting(text: &mut String, conduct: &Conduct) {
     }
     text.push_str("\n## Not done\n");
     for progress in open {
+        let known = || progress.evidence.iter().map(evidence).collect::<Vec<_>>().join("; ");
         let why = match conduct.need(progress) {
-            Some(wanted) => need(&wanted),
+            Some(wanted) if progress.state != State::Failed => need(&wanted),
             None if progress.state == State::Blocked => blocked(conduct, progress),
-            None => progress.evidence.iter().map(evidence).collect::<Vec<_>>().join("; "),
+            _ => known(),
         };
         let why = if why.is_empty() { String::new() } else { format!(": {}", first_line(&why)) };
         let _ = writeln!(text, "- {} is {}{why}", progress.ticket.id, progress.state);
@@ -171,7 +172,13 @@ fn attempt(text: &mut String, attempt: &Attempt) {
     let persona = attempt.persona.as_ref().map_or_else(String::new, |name| format!(" by {name}"));
     let _ = write!(text, "\n- Attempt {}{persona} with {}", attempt.number, attempt.model);
     if let Some(submission) = &attempt.submission {
-        let _ = write!(text, ": {}", submission.summary.trim());
+        let outcome = match submission.outcome {
+            Outcome::Done => "",
+            Outcome::NoChange => " (no change)",
+            Outcome::Blocked => " (blocked)",
+            Outcome::Partial => " (in part)",
+        };
+        let _ = write!(text, "{outcome}: {}", submission.summary.trim());
     }
     if let Some(broken) = &attempt.fault {
         let stop = if attempt.submission.is_some() { "" } else { "." };

@@ -29,6 +29,8 @@ fn sentences() {
         fault(&Fault::Stuck { signal: Signal::SameAction { tool: "read_file".to_owned(), times: 4 } }),
         fault(&Fault::RedBaseline { run: run(Some(2), false) }),
         evidence(&Evidence::RedCheck { attempt: 1, run: run(None, true) }),
+        evidence(&Evidence::Partial { attempt: 1, open: Vec::new() }),
+        evidence(&Evidence::Partial { attempt: 1, open: vec!["It has a test.".to_owned()] }),
         evidence(&Evidence::Conflict { paths: vec!["a.rs".to_owned()], with: vec![id("T2")] }),
         objection(&Objection::TestsDeleted { tests: vec!["a.rs: works".to_owned()], declared: false }),
         objection(&Objection::FewerTests { base: 9, head: 7, declared: true }),
