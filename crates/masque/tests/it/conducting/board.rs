@@ -93,13 +93,3 @@ fn the_board_pauses_and_ends_by_a_signal() {
     terminal.shows("asks: Which name?").asks(rustix::process::Signal::TERM);
     assert_eq!(ends(terminal).0, 143);
 }
-
-#[test]
-fn a_small_terminal_shows_what_matters() {
-    let site = Site::new(&[calls("worker", "# T1:", &[ask("Which name?")])]);
-    site.write_track(&json!({}));
-    site.conduct(7, &[]);
-    let mut terminal = Terminal::sized(site.command(&["conduct", "--resume"]), 12, 40);
-    terminal.shows("Needs you (1)").shows("T1 ").shows("asks: Which name?").presses("q");
-    assert_eq!(ends(terminal).0, 7);
-}
